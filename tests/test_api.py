@@ -38,6 +38,7 @@ PUBLIC = {
     "P2CError",
     "Plan",
     "Problem",
+    "equations_from",
     "learn_causal_rules",
     "read_review",
     "write_review",

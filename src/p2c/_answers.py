@@ -303,8 +303,7 @@ def model_lines(
     from p2c._blackbox.table import Chunks, plan_lines
 
     policy.refuse_model()
-    needed = {each.name for each in problem.theory.features if not each.kept}
-    problem.planner.decider.source.view.refuse_absent(table, needed)
+    problem.planner.decider.source.view.refuse_absent(table, _needed(problem))
     return plan_lines(
         problem.theory,
         lambda row: model_plans(problem, row, 1, policy)[0],
@@ -314,6 +313,12 @@ def model_lines(
         if problem.planner.proves
         else None,
     )
+
+
+def _needed(problem: Statement) -> set[str]:
+    """Return the features that a table has to have."""
+    features = problem.theory.features
+    return {each.name for each in features if not each.kept and each.equation is None}
 
 
 def predict(problem: Statement, rows: Any) -> Any:
@@ -333,7 +338,7 @@ def predict(problem: Statement, rows: Any) -> Any:
         return goal_holds(problem.theory, problem.read_row(rows))
     model, view = decider.source.model, decider.source.view
     table = view.collapse(as_frame(rows))
-    view.refuse_absent(table, {each.name for each in problem.theory.features if not each.kept})
+    view.refuse_absent(table, _needed(problem))
     by_column = {each.name for each in view.columns} <= set(table.columns)
     if model is not None and by_column and problem.theory.goal == (Call(ACCEPTED),):
         accepted = model.answer(view.people(table)).accepted

@@ -43,7 +43,7 @@ from p2c._spec.expression_text import ExpressionError, read_expression
 from p2c._spec.feature import Action
 from p2c._spec.overrides import refuse_unknown, whole_number
 from p2c._spec.spec import BY_MODEL, ProblemSpec, Trust, read_spec
-from p2c.errors import P2CError, ProblemError
+from p2c.errors import P2CError, ProblemError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -170,7 +170,9 @@ def problem_from_model(
         rounded=True,
         special=options.special,
     )
-    described = _with_equations(source, described, options)
+    described = with_equations(
+        {str(each.name): each.feature for each in source.view.columns}, described, options
+    )
     extracted = cache(lambda: extract(source, y, held_out=options.held_out, seed=seed))
     frame = as_frame(X)
     places = sample_rows(frame, seed=seed)
@@ -274,6 +276,8 @@ def problem_from_table(
         said=features,
         origin=table.source.rpartition("/")[2],
     )
+    names = dict(zip(map(str, rest.frame.columns), described["features"], strict=True))
+    described["features"] = with_equations(names, described["features"], options)
     with _by_keyword():
         described = with_causes(described | dict(keys), options.causal)
         problem = maker.from_dict(described, bounded=False)
@@ -403,21 +407,28 @@ def _merged(
     return merged
 
 
-def _with_equations(
-    source: Source, described: Mapping[str, dict[str, Any]], options: DataOptions
+def with_equations(
+    columns: Mapping[str, str], described: Mapping[str, Mapping[str, Any]], options: DataOptions
 ) -> dict[str, dict[str, Any]]:
     """Return the keys of features with the equations of computed columns.
 
     Names in equations are those of features or of columns.
+
+    Args:
+        columns: The feature of each column.
+        described: The keys of each feature.
+        options: The equations, and the keys that were stated.
     """
     equations: Any = options.equations or {}
     if not hasattr(equations, "items"):
         kind = type(equations).__name__
         raise P2CError(f"equations: expected texts by column, found a {kind}")
-    features = dict(described)
-    columns = {str(each.name): each.feature for each in source.view.columns}
+    features = {name: dict(keys) for name, keys in described.items()}
     for name, text in equations.items():
-        feature = source.view.feature(name)
+        feature = columns.get(str(name), str(name))
+        if feature not in features:
+            hint = suggestion(str(name), columns)
+            raise P2CError(f"equations: no column is called {str(name)!r}; {hint}")
         if not isinstance(text, str):
             raise P2CError(f"equations: {name}: expected a text such as 'debt / income'")
         features[feature] = {**features[feature], "equation": text}

@@ -151,6 +151,7 @@ class Problem(Statement):
         positive: str | None = None,
         scale: Scale = "range",
         features: Mapping[Any, Mapping[str, Any]] | None = None,
+        equations: Mapping[Any, str] | None = None,
         keep: Iterable[Any] = (),
         held_out: float = 0.2,
         ratio: float = 0.5,
@@ -171,6 +172,7 @@ class Problem(Statement):
             positive: The label that the rules define; the desired one by default.
             scale: The divisor of a numeric difference: the "range" of a column, its "std" or its "mad".
             features: More keys of a feature, by column.
+            equations: Columns that are functions of others, as `from_model` takes them.
             keep: Columns that become features although they help no rule, such as an id or a date. Others like them are
                 left out, and `assumptions` lists them; a column named in `actions` or `features` stays.
             held_out: The share of rows on which the rules are measured.
@@ -194,7 +196,9 @@ class Problem(Statement):
         )
 
         refuse_keywords(keys, Problem.from_table.__kwdefaults__ or {})
-        table, column = labelled_table(frame, label, [*keep, *(actions or ()), *(features or ())])
+        table, column = labelled_table(
+            frame, label, [*keep, *(actions or ()), *(features or ()), *(equations or ())]
+        )
         options = DataOptions(
             causal=causal,
             actions=actions,
@@ -202,6 +206,7 @@ class Problem(Statement):
             positive=positive,
             scale=scale,
             features=features,
+            equations=equations,
             held_out=held_out,
             ratio=ratio,
             tail=tail,

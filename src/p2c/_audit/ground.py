@@ -123,7 +123,7 @@ class Ground:
 
     @cached_property
     def is_weighed(self) -> bool:
-        """Tell whether a model weighs the exact number of a feature.
+        """Tell whether a model or arithmetic reads the exact number of a feature.
 
         Values of one part may then lead to different answers.
 
@@ -131,6 +131,8 @@ class Ground:
         than the larger of the two.
         """
         model = self.space.theory.parsed
+        if self.space.theory.is_arithmetic:
+            return True
         if model is None:
             return False
         return any(
@@ -415,7 +417,7 @@ class Ground:
         theory = self.space.theory
         judge = as_read(theory.model)
         plain = theory.goal == (Call(ACCEPTED),) and frozenset(self.axes) == self.calm
-        if judge is None or judge.lined or not plain:
+        if judge is None or judge.lined or not plain or theory.is_arithmetic:
             return None
         if not set(judge.reads) <= set(theory.feature):
             return None

@@ -289,6 +289,7 @@ class Trials:
         columns: dict[str, Column | Coded] = {
             axis.feature.name: Coded(column.which[rows], column.values)
             for axis, column in zip(space.axes, self.people.columns, strict=True)
+            if axis.feature.name not in self.people.omitted
         }
         batch = plan_rows(space, columns, details=False, solver=Hurried(self.limits))
         status = np.array(batch.words["status"].coded().tolist(), dtype=object)

@@ -12,16 +12,17 @@ import numpy as np
 
 from p2c._audit.intervals import is_missing
 from p2c._plan.compiled.axis import OFF
-from p2c._plan.compiled.bitsets import numbers
+from p2c._plan.compiled.bitsets import mask_of, numbers
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions
 from p2c._plan.tables.frames import table_of
+from p2c._rules.evaluate import clause_fires
 from p2c._spec.feature import exact
-from p2c._spec.row import read_value
+from p2c._spec.row import read_value, with_computed
 from p2c.errors import P2CError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import narwhals as nw
 
@@ -238,6 +239,8 @@ class People:
     space: Space
     columns: tuple[Cells, ...]
     answers: Answers
+    omitted: frozenset[str] = frozenset()
+    """Computed features that the rows omit."""
     ask: Ask | None = None
     """Asks the model that decides about states, where it tells how near each is to a yes."""
 
@@ -287,10 +290,18 @@ class People:
     def fired(self, row: int) -> tuple[str, ...]:
         """Return the rules that refuse a row today: those of denied decisions, or all that fire where none is denied."""
         space = self.space
-        person = place_person(space, self.state(row))
-        fired = space.truth(Transitions(person).base(person.places)).fired
+        fired = fired_rules(space, self.state(row))
         decisions = sum(rules for rules, _ in space.settling) & ~space.model_bit
         return tuple(space.texts[each] for each in numbers(fired & (space.denied or decisions)))
+
+
+def fired_rules(space: Space, state: Mapping[str, Value]) -> int:
+    """Return the rules that fire in a state, as bits."""
+    if space.theory.is_arithmetic:
+        rules = enumerate(space.clauses[:-1])
+        return mask_of(n for n, clause in rules if clause_fires(space.theory, clause, state))
+    person = place_person(space, state)
+    return space.truth(Transitions(person).base(person.places)).fired
 
 
 def _bands(scores: Numbers) -> tuple[Codes, tuple[str, ...]]:
@@ -307,23 +318,43 @@ def _bands(scores: Numbers) -> tuple[Codes, tuple[str, ...]]:
 
 def place_people(
     space: Space,
-    columns: Sequence[Sequence[Any]],
+    columns: Mapping[str, Sequence[Any]],
     answers: Answers,
     ask: Ask | None = None,
 ) -> People:
-    """Return the people whose columns these are, one for each feature of the space."""
+    """Place people given by their columns; computed features may be absent."""
     valid = ~answers.having("invalid")
-    model = space.theory.parsed
-    lined = frozenset() if model is None else model.lined
+    theory, model = space.theory, space.theory.parsed
+    apart = {each.name for each in theory.features if theory.is_arithmetic and each.kind.is_number}
+    apart |= frozenset() if model is None else model.lined
+    omitted = frozenset(each.name for each in theory.computed if each.name not in columns)
+    if omitted:
+        columns = {**columns, **_computed(space, columns, valid, omitted)}
     return People(
         space,
         tuple(
-            _cells(axis, column, valid, apart=axis.feature.name in lined)
-            for axis, column in zip(space.axes, columns, strict=True)
+            _cells(axis, columns[axis.feature.name], valid, apart=axis.feature.name in apart)
+            for axis in space.axes
         ),
         answers,
+        omitted,
         ask,
     )
+
+
+def _computed(
+    space: Space, columns: Mapping[str, Sequence[Any]], valid: Rows, omitted: frozenset[str]
+) -> dict[str, list[Value]]:
+    """Return the columns of computed features that the rows omit."""
+    features = space.theory.features
+    read = [each for each in features if each.name not in omitted]
+    values: dict[str, list[Value]] = {name: [None] * len(valid) for name in omitted}
+    for row in np.flatnonzero(valid).tolist():
+        state = {each.name: read_value(each, columns[each.name][row]) for each in read}
+        whole = with_computed(features, {**dict.fromkeys(omitted), **state}, omitted)
+        for name in omitted:
+            values[name][row] = whole[name]
+    return values
 
 
 def _cells(axis: Axis, column: Sequence[Any], valid: Rows, *, apart: bool) -> Cells:

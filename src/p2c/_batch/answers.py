@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from p2c._audit.reasons import principal_reasons
 from p2c._batch import Options
-from p2c._batch.persons import columns_of, tell_apart, to_array, to_texts
+from p2c._batch.persons import columns_of, present, tell_apart, to_array, to_texts
 from p2c._batch.summary import Counts, Stuck
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.space import Space
@@ -89,7 +89,7 @@ class Planner:
         """
         self._forget()
         features = self.problem.theory.features
-        who, first = tell_apart(table, [feature.name for feature in features])
+        who, first = tell_apart(table, present(table, [feature.name for feature in features]))
         people = columns_of(table.take(to_array(first)), features)
         share = len(table) / max(len(first), 1) / (2 if self.options.alternatives else 1)
 
@@ -279,6 +279,8 @@ def _rounded(cost: Column, times: Whole) -> Counter[float]:
 
 def _class_name(space: Space, state: State) -> str:
     """Return a text that is the same for everyone whom the rules see alike."""
+    if space.theory.is_arithmetic:
+        return json.dumps(list(state.values()))
     person = place_person(space, state)
     entry = class_routes(space).entry(person) if space.is_small else None
     if entry is None:

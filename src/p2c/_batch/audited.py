@@ -133,5 +133,10 @@ def _columns(
                 found[name] += column.tolist()
             for name in options.keep:
                 found[name] += table.column(name).to_pylist()
+    size = max(map(len, found.values()))
+    for each in features:
+        if each.equation is not None and len(found[each.name]) < size:
+            del found[each.name]
     # A model's own columns may divide people too.
-    return found | {column: found[name] for name, column in problem.columns.items()}
+    own = {column: found[name] for name, column in problem.columns.items() if name in found}
+    return found | own

@@ -25,9 +25,10 @@ from p2c._batch.answers import (
     reasons_text,
     state_of,
 )
-from p2c._batch.persons import columns_of, in_one, joined, tell_apart, to_array
+from p2c._batch.persons import columns_of, in_one, joined, present, tell_apart, to_array
 from p2c._batch.summary import Counts, Stuck
 from p2c._plan.tables.encode import Coded
+from p2c._spec.row import omitted_in
 from p2c._whole_file import put
 from p2c.errors import RowError
 
@@ -154,8 +155,9 @@ class ModelPlanner:
             table: The rows.
             advance: Takes the number of further rows that are about done.
         """
-        who, first = tell_apart(table, self._names)
-        people = table.select(self._names).take(to_array(first)).replace_schema_metadata()
+        names = present(table, self._names)
+        who, first = tell_apart(table, names)
+        people = table.select(names).take(to_array(first)).replace_schema_metadata()
         share = len(table) / max(len(first), 1)
         memory = self._remembered(people)
         memory.look_around()
@@ -233,6 +235,9 @@ class ModelPlanner:
     def _planned(self, states: list[State]) -> list[dict[str, Any]]:
         assert self.problem.decider is not None
         frame = self.problem.decider.source.view.ask({}, states)
+        view = self.problem.decider.source.view
+        omitted = {name for each in states for name in omitted_in(each)}
+        frame = frame.drop(columns=[e.name for e in view.columns if e.feature in omitted])
         lines = model_lines(self.problem, frame, self.options.policy, progress=False)
         return [{**line, "first": first_action(line.get("actions", ""))} for line in lines]
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pyarrow import types
 
 from p2c._batch.confirmed import planner_for
-from p2c._batch.persons import TEXT, joined, tell_apart, to_array, to_texts
+from p2c._batch.persons import TEXT, joined, present, tell_apart, to_array, to_texts
 from p2c._batch.summary import Counts, Record
 from p2c._spec.files import file_digest
 from p2c._spec.spec import unreadable
@@ -275,7 +275,7 @@ def _chunk(columns: Columns, part: Part) -> int:
         first = next(some, None)
     if first is None:
         return SMALL_CHUNK
-    people = tell_apart(first, columns.features).first
+    people = tell_apart(first, present(first, columns.features)).first
     return CHUNK if len(people) < len(first) / 4 else SMALL_CHUNK
 
 
@@ -291,7 +291,9 @@ def _small_tables(
         # Where folders name all columns, one of the file's own still tells how many rows there are.
         own = [name for name in wanted if name not in keys] or list(inside)[:1]
         called = {name: columns.name_in(name, inside) for name in own}
-        coded = [called[name] for name in columns.features if name in own]
+        # A file may lack computed features.
+        called = {name: column for name, column in called.items() if column in inside}
+        coded = [called[name] for name in columns.features if name in called]
         names = list(called.values())
         span = piece.begin, piece.end
         for batch in file.reader.batches(file.path, span, names, coded=coded, rows=rows):

@@ -23,7 +23,7 @@ from p2c._spec.row import read_cell
 from p2c.errors import P2CError, and_more, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 
     from p2c._batch import Options
     from p2c._batch.source import InputFile
@@ -67,7 +67,14 @@ def columns_of(table: pa.Table, features: Sequence[Feature]) -> dict[str, Column
     return {
         feature.name: _column(feature, in_one(table.column(feature.name)), table.schema)
         for feature in features
+        if feature.name in table.column_names
     }
+
+
+def present(table: pa.Table, names: Iterable[str]) -> list[str]:
+    """Return the columns that a table has; it may lack computed features."""
+    known = set(table.column_names)
+    return [name for name in names if name in known]
 
 
 def joined(tables: Sequence[pa.Table]) -> pa.Table:
@@ -217,6 +224,8 @@ def _faults(file: InputFile, schema: pa.Schema, features: Sequence[Feature]) -> 
     for feature in features:
         times = schema.names.count(feature.name)
         if times == 0:
+            if feature.equation is not None:
+                continue
             hint = f"; {suggestion(feature.name, spare)}" if spare else ""
             yield f"{feature.name}: no such column{hint}"
         elif times > 1:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c._from_data import ABOUT_TABLE, DataOptions, Provenance, problem_from_model
+from p2c._from_data import (
+    ABOUT_TABLE,
+    DataOptions,
+    Provenance,
+    problem_from_model,
+    with_equations,
+)
 from p2c._learn.causal.adopt import relation_keys, with_causes
 from p2c._learn.causal.review import Review, read_review, write_review
 from p2c._learn.extract.logic import describe_features, extract, outline_problem
@@ -89,6 +95,8 @@ def surrogate_problem(
     extraction = extract(source, opened.labels, held_out=options.held_out, seed=options.seed)
     assumed = options.assumptions or ()
     features = describe_features(source, scale=options.scale, features=keys_of(assumed))
+    names = {str(each.name): each.feature for each in source.view.columns}
+    features = with_equations(names, features, options)
     outline = outline_problem(extraction, features, origin=opened.path.name) | dict(keys)
     problem = Problem.from_dict(with_causes(outline, options.causal))
     remarks = feature_remarks(opened.table.seen, assumed, features) | {(): ABOUT_TABLE}
@@ -141,7 +149,8 @@ def with_found_relations(
 ) -> tuple[Problem, tuple[Relation, ...]]:
     """Return a problem that names the relations in its table, and these relations.
 
-    Relations whose computed feature has causal rules, or that the review of the problem has, are left out.
+    Relations whose computed feature has causal rules or an equation, that relate the features of one equation, or that
+    the review of the problem has, are left out.
 
     Args:
         problem: The new problem.
@@ -149,11 +158,14 @@ def with_found_relations(
         causal: The causal rules or the review that the problem was made with.
     """
     reviewed = causal.candidates if isinstance(causal, Review) else {}
-    effects = {name for name, _ in problem.theory.causes}
+    theory = problem.theory
+    effects = {name for name, _ in theory.causes} | {each.name for each in theory.computed}
+    stated = {theory.upstream[each.name] | {each.name} for each in theory.computed}
     fresh = tuple(
         each
         for each in problem.relations(frame)
         if each.id not in reviewed and each.feature not in effects
+        if frozenset(each.features) not in stated
     )
     if not fresh:
         return problem, ()

@@ -218,7 +218,8 @@ def column_label(name: str, features: Mapping[str, Mapping[str, Any]]) -> str:
 def evidence_words(relation: Relation, phrases: Phrases) -> str:
     """Return the rows for a relation as a sentence."""
     if not relation.rows:
-        return as_sentence(phrases.columns["by_name"], phrases)
+        key = "by_graph" if relation.kind.value == "effect" else "by_name"
+        return as_sentence(phrases.columns[key], phrases)
     counts = {
         "some": number_words(relation.holds, phrases),
         "all": number_words(relation.rows, phrases),

@@ -336,7 +336,7 @@ class Theory:
                 return f"the resource '{resource.name}' in 'minimize'"
         return "" if self.max_actions is None else "'max_actions'"
 
-    @property
+    @cached_property
     def is_arithmetic(self) -> bool:
         """Tell whether the problem needs the search over boxes.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,11 +25,11 @@ from p2c.cli.desk import (
     write_new,
 )
 from p2c.cli.learning import Changes, DataFile, Kept, Reading, ScaleName, ScaleOption, Seed
-from p2c.errors import P2CError, and_more, counted, need_learning
+from p2c.errors import P2CError, and_more, counted, need_learning, shown
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
@@ -93,10 +93,28 @@ class OfTable:
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Accept from this probability on.")
     ] = None
+    equation: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="EQUATION",
+            help="A column that is computed from others: 'dti = debt / income'. Repeatable.",
+        ),
+    ] = None
     empty: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="The text of empty cells when the model was trained."),
     ] = None
+
+    @property
+    def equations(self) -> dict[str, str]:
+        """Return the expression of each computed column."""
+        expressions = {}
+        for text in self.equation or ():
+            name, sign, expression = (each.strip() for each in text.partition("="))
+            if not (name and sign and expression):
+                raise P2CError(f"--equation: expected 'dti = debt / income', found {shown(text)}")
+            expressions[name.strip('"')] = expression
+        return expressions
 
 
 @dataclass(frozen=True)
@@ -216,7 +234,7 @@ def fit(
         if said.threshold is not None:
             raise P2CError("--threshold: labels have no probability: leave it out")
         table = reading.open(said.data, said.empty)
-        labels = Labels(table, said.target, said.desired, causal)
+        labels = Labels(table, said.target, said.desired, causal, said.equations)
         _learn_from(labels, efforts, learning, files, yes=yes)
         return
     from p2c._from_data import DataOptions
@@ -246,6 +264,7 @@ def fit(
         causal=rules,
         desired=desired,
         threshold=said.threshold,
+        equations=said.equations,
         assumptions=efforts.assumed(opened.table, yes=yes),
         scale=efforts.scale.value,
         held_out=learning.held_out,
@@ -311,6 +330,7 @@ class Labels:
     target: str
     desired: str | None = None
     causal: Path | None = None
+    equations: Mapping[str, str] = field(default_factory=dict)
 
 
 def _learn_from(
@@ -325,7 +345,7 @@ def _learn_from(
     if not files.is_file:
         raise P2CError(f"{files.output}: expected a .toml file, for there is no model to keep")
     column, desired = labels.table.column(labels.target), labels.desired
-    kept = [column, *(learning.keep or ()), *efforts.named]
+    kept = [column, *(learning.keep or ()), *efforts.named, *labels.equations]
     table = labels.table.useful(frozenset(map(labels.table.column, kept)))
     rest = table.without([column])
     if _may_ask(yes):
@@ -333,6 +353,7 @@ def _learn_from(
     assumed = efforts.assumed(rest, yes=yes)
     options = DataOptions(
         causal=read_causal(labels.causal),
+        equations=labels.equations,
         desired=desired,
         positive=learning.positive,
         assumptions=assumed,

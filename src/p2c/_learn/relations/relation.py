@@ -54,6 +54,7 @@ class RelationKind(Enum):
     ORDER = "order"
     GROUP = "group"
     CLOCK = "clock"
+    EFFECT = "effect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Relation:
         kind: What the relation says.
         features: The columns of the relation; in an equation the computed one comes first.
         text: What a problem states once the relation is approved: equations `a = b / c`, rules, or a group `name: a, b`.
-        rows: Number of rows on which the relation was judged. It is 0 where only names of columns suggest it.
+        rows: Number of rows on which the relation was judged. It is 0 where only names of columns or a graph suggest it.
         holds: Number of these rows on which it holds.
         examples: First rows on which it does not hold.
     """
@@ -108,6 +109,8 @@ class Relation:
     @property
     def counts(self) -> str:
         """Return the counts as one line."""
+        if self.kind is RelationKind.EFFECT:
+            return "drawn in the graph; weights by linear regression"
         if not self.rows:
             return "suggested by the names of the columns"
         return f"holds on {self.holds:,} of {self.rows:,} rows"

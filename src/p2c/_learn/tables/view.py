@@ -220,10 +220,12 @@ class View:
         rows, columns = self.collapse(rows), {}
         for each in self.columns:
             name = each.name if each.name in rows.columns else each.feature
-            raw = rows[name].tolist() if name in rows.columns else [None] * len(rows)
+            is_given = name in rows.columns
+            raw = rows[name].tolist() if is_given else [None] * len(rows)
+            own = [start.get(each.feature) if is_given else None for start in starts]
             cells = [
-                _cell(each, state.get(each.feature), start.get(each.feature), own)
-                for own, start, state in zip(raw, starts, states, strict=True)
+                _cell(each, state.get(each.feature), start, cell)
+                for cell, start, state in zip(raw, own, states, strict=True)
             ]
             columns[each.name] = _column(cells, each.dtype)
         return _table(columns)

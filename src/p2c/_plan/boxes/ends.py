@@ -132,6 +132,7 @@ class Ends:
     axes: tuple[Axis, ...]
     named: tuple[NamedAxis, ...] = ()
     _passing: dict[tuple[str, int], frozenset[int]] = field(default_factory=dict)
+    _owns: dict[tuple[int, Open], Range] = field(default_factory=dict)
 
     @cached_property
     def axis_of(self) -> dict[int, int]:
@@ -159,13 +160,14 @@ class Ends:
         Returns:
             None if no end state is consistent.
         """
-        person, theory = self.person, self.person.theory
+        theory = self.person.theory
         moving = {
             name for axis, o in zip(self._every, box, strict=True) if o.acts for name in axis.moving
         }
-        ranges: dict[str, Range] = self._amounts(box)
-        for place, feature in enumerate(person.features):
-            ranges[feature.name] = self._own(place, box)
+        ranges = self._amounts(box) | self._fixed
+        for number, open_ in enumerate(box[: len(self.axes)]):
+            if open_.acts:
+                ranges[self._names[number]] = self._own(number, open_)
         for name in self._listed & moving:
             ranges[name] = self._shifted(name, ranges[name], box)
         wide = [name for name, _ in theory.causes if self._is_affected(name, moving)]
@@ -181,14 +183,27 @@ class Ends:
                 break
         return ranges
 
-    def _own(self, place: int, box: Box) -> Range:
+    @cached_property
+    def _fixed(self) -> dict[str, Range]:
+        """Return the ranges of all features without any action."""
+        return {name: Fixed(value) for name, value in self.person.row.items()}
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """Return the feature of each axis."""
+        return tuple(axis.feature.name for axis in self.axes)
+
+    def _own(self, number: int, open_: Open) -> Range:
         """Return the range of a feature as its direct actions leave it."""
-        person = self.person
-        start, feature = person.initial[place], person.features[place]
-        number = self.axis_of.get(place)
-        if number is None or not box[number].acts:
-            return Fixed(start)
-        axis, open_ = self.axes[number], box[number]
+        key = number, open_
+        if key not in self._owns:
+            self._owns[key] = self._acted(number, open_)
+        return self._owns[key]
+
+    def _acted(self, number: int, open_: Open) -> Range:
+        """Return the range of a feature that may have direct actions."""
+        axis = self.axes[number]
+        start, feature = self.person.initial[axis.place], axis.feature
         if open_.low == open_.high and not open_.stays:
             return Fixed(axis.ends(open_.low))
         if feature.is_listed:

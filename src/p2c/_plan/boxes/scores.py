@@ -122,6 +122,7 @@ class CheapestScores:
 
     scores: Scores
     _costs: dict[int, CellCosts | None] = field(default_factory=dict)
+    _known: dict[tuple[int, Open], list[tuple[int, int, Part]] | None] = field(default_factory=dict)
 
     def cheapest(
         self, box: tuple[Open, ...], ranges: dict[str, Range], within: Mapping[str, tuple[int, int]]
@@ -140,7 +141,10 @@ class CheapestScores:
             number = ends.axis_of.get(person.index[name])
             axis_parts: list[tuple[int, int, Part]] | None = None
             if number is not None and box[number].acts and not ends.axes[number].free:
-                axis_parts = self._parts(number, box[number])
+                key = number, box[number]
+                if key not in self._known:
+                    self._known[key] = self._parts(*key)
+                axis_parts = self._known[key]
                 if axis_parts is None:
                     return None
             if axis_parts is None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c._plan.boxes.axis import Open, axes_of, named_axes_of
+from p2c._plan.boxes.axis import Axis, Open, axes_of, named_axes_of
 from p2c._plan.boxes.ends import Ends
 from p2c._plan.boxes.links import links_of, narrowed
 from p2c._plan.boxes.orders import Arrival, Key, Node, Orders
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from fractions import Fraction
 
-    from p2c._plan.boxes.axis import Axis, NamedAxis
+    from p2c._plan.boxes.axis import NamedAxis
     from p2c._plan.boxes.links import Cells, Link
     from p2c._plan.boxes.orders import Act
     from p2c._plan.boxes.person import Person, State
@@ -255,6 +255,8 @@ class Search:
                         cells = (*area.cells[:place], part, *area.cells[place + 1 :])
                         self._add(Area(area.box, cells), key)
                 return
+        if self.links and self._divide_inputs(key, area, point):
+            return
         core = list(area.box)
         for place, open_ in enumerate(area.box):
             choice = point.parts.get(place)
@@ -263,11 +265,41 @@ class Search:
             for other in _without(open_, choice):
                 core[place] = other
                 self._add(Area(tuple(core), area.cells), key)
-            if choice is None or choice.stays:
-                core[place] = Open(True, 0, -1)
-            else:
-                core[place] = Open(False, choice.low, choice.high)
+            core[place] = _within(choice)
         self._divide_core(key, Area(tuple(core), area.cells), point)
+
+    def _divide_inputs(self, key: Key, area: Area, point: Point) -> bool:
+        """Divide the inputs of equations at a point, until its computed cells follow.
+
+        So what the equations exclude is excluded once for all choices of the other axes.
+
+        Returns:
+            False if the point's inputs lead to the cells of the area.
+        """
+        state = self.person.initial
+        for place in self._inputs:
+            open_, choice = area.box[place], point.parts.get(place)
+            others = _without(open_, choice) if choice is not None and not open_.is_single else []
+            if others:
+                assert choice is not None
+                for part in (*others, _within(choice)):
+                    self._add(area._replace(box=_with(area.box, place, part)), key)
+                return True
+            axis = self.axes[place]
+            assert isinstance(axis, Axis)
+            if not open_.stays:
+                at = open_.low if choice is None else choice.nearest
+                state = self.person.after(state, axis.place, axis.ends(at))
+        named = self.person.named(state)
+        assert self.scores is not None
+        for link, (low, high) in zip(self.links, area.cells, strict=True):
+            name = link.feature.name
+            if not low <= self.scores.model.cell(name, named[name]) <= high:
+                if not any(area.box[place].low < area.box[place].high for place in self._inputs):
+                    return False
+                self._halve_input(area, key)
+                return True
+        return False
 
     def _divide_core(self, key: Key, area: Area, point: Point) -> None:
         """Divide the part of a point at its nearest positions, or in halves."""
@@ -427,6 +459,13 @@ def _largest(most: int, holds: Callable[[int], bool]) -> int:
         else:
             most = middle - 1
     return low
+
+
+def _within(part: Part | None) -> Open:
+    """Return the open part of an axis that is the choice of a point."""
+    if part is None or part.stays:
+        return Open(True, 0, -1)
+    return Open(False, part.low, part.high)
 
 
 def _without(open_: Open, part: Part | None) -> list[Open]:
