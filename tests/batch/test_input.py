@@ -339,3 +339,19 @@ def test_timestamps_of_96_bits_that_64_cannot_hold_are_refused_and_others_kept(
     assert [each and each.year for each in kept.to_pylist()] == [None, 2024]
     with pytest.raises(P2CError, match=r"rows 1 to 2: the column 'seen' .* outside 1677 to 2262"):
         answer(loan(), tmp_path / "far.parquet", tmp_path / "other", keep=("seen",))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ([datetime(9999, 1, 1)], pa.list_(pa.timestamp("us"))),
+        ({"x": datetime(9999, 1, 1)}, pa.struct([("x", pa.timestamp("us"))])),
+    ],
+)
+def test_timestamps_of_96_bits_are_refused_within_other_values_too(
+    tmp_path: Path, value: object, kind: pa.DataType
+) -> None:
+    table = pa.Table.from_pylist([JOHN]).append_column("seen", pa.array([value], kind))
+    pq.write_table(table, tmp_path / "far.parquet", use_deprecated_int96_timestamps=True)
+    with pytest.raises(P2CError, match=r"row.*the column 'seen' .* outside 1677 to 2262"):
+        answer(loan(), tmp_path / "far.parquet", tmp_path / "out", keep=("seen",))

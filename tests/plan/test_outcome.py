@@ -66,7 +66,7 @@ def test_a_question_that_is_told_keeps_the_person_and_what_a_model_said() -> Non
     law = {"feature": "debt", "rules": ["debt(X,0)."]}
     said = outcome.ModelEvidence(True, 3)
     proof = {"certificate": {"cover": ["r"]}, "uncertified": "no time"}
-    put = Question("loan", "l1", {"debt": 1}, (law,), evidence=said, **proof)  # type: ignore[arg-type]
+    put = Question("loan", "l1", {"debt": 1}, (law,), omitted=("age",), evidence=said, **proof)  # type: ignore[arg-type]
     asked = {"goal": "debt(X,0)"}
     rendered = put.with_renderer(
         PlanRenderer(LOAN.theory),

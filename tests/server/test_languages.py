@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from p2c._explain.phrases import Phrases
 
 VOID = frozenset({"input", "img", "meta", "link", "br", "source", "hr"})
-ALIKE = frozenset({"person", "plan", "problem", "token"})
+ALIKE = frozenset(
+    {"april", "august", "september", "november", "person", "plan", "problem", "token"}
+)
 """Words that are the same in both languages."""
 UNSPOKEN = frozenset({"script", "style", "code", "pre", "textarea", "time"})
 """Elements without words of a language: programs, rules and typed text."""

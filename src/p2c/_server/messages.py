@@ -76,11 +76,39 @@ class ReportRequest(PlanRequest):
     )
 
 
+class LetterRequest(PlanRequest):
+    """A row of a problem, as for a plan, and the language of the letter."""
+
+    language: StrictStr = Field("en", description="The language of the letter, such as en or de.")
+
+
 class CheckRequest(Message):
     """A plan to replay."""
 
     problem: StrictStr | None = Field(None, description="An id that /problems lists.")
     plan: dict[str, Any] = Field(description="A plan, as /plan returns it.")
+
+
+class VerifyRequest(CheckRequest):
+    """A plan whose claim is verified, with its certificate if there is one."""
+
+    row: Row = Field(description="The row that the plan was made for.")
+    certificate: dict[str, Any] | None = Field(
+        None, description="The plan's certificate; without one, one is made and verified."
+    )
+    time_limit: Annotated[StrictFloat, Field(gt=0, le=LONGEST)] | None = Field(
+        None, description="Seconds; a longer limit than the server's is the server's."
+    )
+
+
+class AuditRequest(Message):
+    """Many people, and the features that divide them into groups."""
+
+    problem: StrictStr | None = Field(None, description="An id that the server lists.")
+    rows: list[Row] = Field(min_length=1, max_length=10_000, description="A row for each person.")
+    by: list[StrictStr] = Field(
+        default_factory=list, description='Features that divide people, such as "age:<30,>=30".'
+    )
 
 
 class Answer(BaseModel):

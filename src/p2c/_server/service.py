@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from p2c._server.audits import Audits
+    from p2c._server.identity import Identities
     from p2c._server.page_states import PageStates
     from p2c._server.problem_store import Entry, ProblemStore
     from p2c._server.settings import Settings
@@ -68,6 +69,7 @@ class Context:
     states: PageStates
     workshop: Workshop | None = None
     audits: Audits | None = None
+    identities: Identities | None = None
 
 
 class LightRoute(APIRoute):
@@ -178,16 +180,30 @@ async def metrics(request: Request) -> Response:
 
 
 def _arguments(request: Request, question: messages.Message) -> tuple[Entry, dict[str, Any]]:
-    """Return the problem of a question and the arguments for a solver."""
     context = context_of(request)
+    return solver_arguments(question, context.store, context.settings.limits.seconds)
+
+
+def solver_arguments(
+    question: messages.Message, store: ProblemStore, limit: float
+) -> tuple[Entry, dict[str, Any]]:
+    """Return the problem of a question and the arguments for a solver.
+
+    Args:
+        question: The request.
+        store: The problems of the server.
+        limit: Seconds that one question may take; a longer limit of the request is replaced by it.
+    """
     arguments = question.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    entry = context.store.find(arguments.pop("problem", None))
-    limit = context.settings.limits.seconds
+    entry = store.find(arguments.pop("problem", None))
     if isinstance(question, messages.NearestRequest):
         arguments |= {"k": question.k, "distinct": question.distinct}
-    if isinstance(question, messages.WhyRequest):
-        seconds = float(min(limit, arguments.get("time_limit") or limit))
-        arguments |= {"row": question.row, "time_limit": seconds}
+    if isinstance(question, messages.WhyRequest | messages.VerifyRequest):
+        arguments["row"] = question.row
+    if not isinstance(question, messages.CheckRequest) or isinstance(
+        question, messages.VerifyRequest
+    ):
+        arguments["time_limit"] = float(min(limit, arguments.get("time_limit") or limit))
     return entry, arguments
 
 

@@ -1,4 +1,7 @@
-"""What solvers are asked for: the service's questions and the pages' own, each answered by what JSON can hold."""
+"""The tasks of solvers: questions of the service and of the pages.
+
+Each answer is JSON.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from p2c._report.picture import plan_svg
 from p2c._report.plan_layout import lay_out
 from p2c._rules.evaluate import goal_holds
 from p2c._rules.lint import summarized
+from p2c.errors import need_learning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
     Arguments = Mapping[str, Any]
 
 TEN = 10
-"""From how many times on a tenth more or less says nothing."""
+"""Factors from here on are shown without digits after the point."""
 
 
 def greet(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
@@ -70,7 +74,7 @@ def why(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 
 
 def check(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
-    """Return what is wrong with a plan."""
+    """Return the faults of a plan."""
     verdict = asked.problem.check(arguments["plan"])
     return {
         "valid": verdict.ok,
@@ -80,8 +84,43 @@ def check(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
     }
 
 
+def verify(case: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the claim that the independent checker has verified, or faults."""
+    problem, document = case.problem, arguments["plan"]
+    if arguments.get("certificate"):
+        report = problem.verify(arguments["row"], document, arguments["certificate"])
+        return {"verified": True, "claim": report.claim, "faults": [], "unchecked": ""}
+    verdict = problem.check(document, prove=True, time_limit=arguments["time_limit"])
+    return {
+        "verified": verdict.ok and bool(verdict.proved),
+        "claim": str(verdict),
+        "faults": [asdict(each) for each in verdict.faults],
+        "unchecked": verdict.unchecked,
+    }
+
+
+def audit(case: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the audit of many people."""
+    need_learning()
+    import pandas as pd
+
+    rows = pd.DataFrame([case.problem.read_row(each) for each in arguments["rows"]])
+    by, limit = arguments.get("by", ()), arguments["time_limit"]
+    return case.problem.audit(
+        rows, by=by, time_limit=limit, explain_time_limit=limit, progress=False
+    ).to_dict()
+
+
+def words(case: Consultation, arguments: Arguments) -> dict[str, Any]:
+    """Return the cheapest plan as a letter in plain text."""
+    plan = case.plan(arguments["time_limit"])
+    language = arguments.get("language") or "en"
+    letter = case.problem.report(plan, format="txt", language=language)
+    return {"status": plan.status, "proof": plan.proof, "text": letter.decode()}
+
+
 def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
-    """Return what looks wrong with a problem and how large its search space is."""
+    """Return the findings about a problem and the size of its search space."""
     problem = asked.problem
     whole = problem if problem.decider is None or problem.decider.is_read else problem.surrogate
     space = whole.space() if whole is not None else None
@@ -107,14 +146,14 @@ def overview(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 
 
 def _count(number: int, phrases: Phrases) -> str:
-    """Return a count in figures, or where nobody would read them, its size."""
+    """Return a count in figures; from 25 characters on, as a power of ten."""
     text = number_words(number, phrases)
     power = str(len(str(number)) - 1)
     return text if len(text) <= 24 else filled(phrases.pages["about"], power=power)
 
 
 def story(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
-    """Return the cheapest plan in words, why the decision is what it is, and what blocks where there is no way."""
+    """Return the cheapest plan in words, the reasons of the decision, and blockers."""
     problem, plan = asked.problem, asked.plan(arguments["time_limit"])
     language = arguments.get("language") or "en"
     teller = teller_in(problem.worded, language)
@@ -147,7 +186,7 @@ def _direct(plan: Plan) -> tuple[DirectAction, ...]:
 
 
 def _matters(problem: Problem, plan: Plan) -> set[str]:
-    """Return the features that an answer has to do with: those the decision reads, changed ones and what blocks."""
+    """Return the features that the decision reads, that change, or that block."""
     theory = problem.theory
     found = set(theory.reads(theory.goal))
     found |= {action.feature for step in plan.steps for action in step.actions}
@@ -202,7 +241,7 @@ def letter(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 
 
 def graph(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
-    """Return the picture of what follows from what."""
+    """Return the picture of the causal graph."""
     return {"svg": asked.problem.to_svg(theme=arguments["theme"], language=arguments["language"])}
 
 
@@ -226,7 +265,7 @@ def ways(asked: Consultation, arguments: Arguments) -> dict[str, Any]:
 
 
 def _factor(plan: Plan, cheapest: Plan, phrases: Phrases) -> str:
-    """Say how many times the effort of the cheapest plan another one takes; nothing where that cannot be said."""
+    """Return the cost of a plan as a multiple of the cheapest; '' if undefined."""
     if not plan.cost or not cheapest.cost:
         return ""
     times = plan.cost / cheapest.cost
@@ -234,7 +273,7 @@ def _factor(plan: Plan, cheapest: Plan, phrases: Phrases) -> str:
 
 
 def told(theory: Theory, plan: Plan, language: str = "en") -> dict[str, Any]:
-    """Return a plan in short: what it costs, what is to be done, and what else is to be said of it."""
+    """Return a plan in short: its cost, its steps, and further remarks."""
     letter = write_letter(theory, plan, language=language)
     parts = {each.kind: each for each in letter.sections}
     steps = parts.get("steps")
@@ -261,6 +300,21 @@ def _rules(teller: Teller, plan: Plan) -> list[dict[str, Any]]:
 
 TASKS = {
     each.__name__: each
-    for each in (greet, plan, nearest, why, check, overview, story, ways, picture, letter, graph)
+    for each in (
+        greet,
+        plan,
+        nearest,
+        why,
+        check,
+        verify,
+        audit,
+        words,
+        overview,
+        story,
+        ways,
+        picture,
+        letter,
+        graph,
+    )
 }
-"""What a solver may be asked for, by name."""
+"""The tasks by name."""

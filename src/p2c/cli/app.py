@@ -39,7 +39,7 @@ HOMES = {
     "batching": ("batch",),
     "auditing": ("audit",),
     "asp": ("export", "doctor"),
-    "serving": ("serve",),
+    "serving": ("serve", "mcp"),
 }
 """All commands in the order of the help, by their file in `p2c.cli`.
 

@@ -6,8 +6,6 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from p2c._plan.boxes.ranges import INFINITE, Among, Fixed, Interval
 from p2c._spec.feature import exact
 
@@ -164,6 +162,8 @@ class CheapestScores:
             return False
         most = sum(each[-1] for each in costs)
         unit = max(1, most >> BITS)
+        import numpy as np  # rules alone do without it
+
         search = model.cheapest(
             [np.array(each, dtype=np.int64) for each in cells],
             [np.array([c // unit for c in each], dtype=np.int64) for each in costs],

@@ -25,6 +25,7 @@ from p2c._explain.phrases import LANGUAGES, phrases_of
 from p2c._explain.sentences import filled, number_words
 from p2c._server.error_answers import RETRY
 from p2c._server.guard import visit_of
+from p2c._server.identity import visitor_of
 from p2c._server.page_error import Trouble
 from p2c._server.page_states import LIFETIME, LONGEST
 from p2c._server.pages.address import case_of_row, read_case, read_values
@@ -91,6 +92,9 @@ def show(
         reviews=context.settings.open_reviews if context.settings.pages else (),
         making=context.workshop is not None,
         lending=bool(context.settings.lender),
+        root=context.settings.root,
+        user=visitor_of(request).user,
+        leaves=bool(context.settings.token),
         aim=_aim(folder, entry, phrases) if folder else "",
         **facts,
     )
