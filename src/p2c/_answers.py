@@ -403,7 +403,7 @@ def _has_certificate(
     if policy.engine != "auto" or _place_among(plan)[0] > 1 or problem.is_asked:
         return False
     seconds = CERTIFY_SECONDS if policy.time_limit is None else policy.time_limit
-    theory, row = problem.theory, problem.read_row(plan.initial)
+    theory, row = problem.theory, problem.read_row(plan.row)
     try:
         certificate = certificate_for(theory, row, document, time_limit=seconds / 2)
         verify_claim(theory, row, document, certificate)

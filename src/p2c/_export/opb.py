@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c._export.programs import file_name
-from p2c._plan.certificate.canonical import canonical
+from p2c._plan.certificate.canonical import canonical, canonical_row
 from p2c._plan.certificate.splits import formulas
 from p2c.errors import P2CError, check_word
 from p2c_verify.claims import opened
@@ -113,7 +113,10 @@ class Encoder:
     def __init__(self, theory: Theory, row: Mapping[str, Value]) -> None:
         if theory.model is not None:
             raise P2CError("--to opb: it cannot hold a model, which decides here")
-        document, person = parse(json.dumps(canonical(theory))), parse(json.dumps(dict(row)))
+        if theory.is_arithmetic:
+            raise P2CError(f"--to opb: it cannot hold {theory.arithmetic}")
+        documents = canonical(theory), canonical_row(row)
+        document, person = (parse(json.dumps(each)) for each in documents)
         self.judge = opened(document, person, Records({}, {}))
         self.problem = self.judge.problem
         moving = any(each.moves is not None for each in self.problem.features)

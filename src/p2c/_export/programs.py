@@ -9,7 +9,7 @@ from p2c._engines.clingo.encoding import Encoding, contract
 from p2c._engines.instance import Instance, first_actions
 from p2c._engines.places import most_effort
 from p2c._engines.scasp.program import ScaspProgram
-from p2c._plan.certificate.canonical import canonical
+from p2c._plan.certificate.canonical import canonical, canonical_row
 from p2c._plan.plan_json import PlanRecord
 from p2c._spec.feature import Kind
 from p2c._spec.spec import ProblemSpec
@@ -93,7 +93,7 @@ def clingo_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
 def canonical_files(space: Space, state: Mapping[str, Value]) -> dict[str, str]:
     """Return the problem with its parsed model, and the row, as canonical JSON files."""
     name = file_name(space.theory.name)
-    documents = {"problem": canonical(space.theory), "row": dict(state)}
+    documents = {"problem": canonical(space.theory), "row": canonical_row(state)}
     return {
         f"{name}-{kind}.json": json.dumps(document, ensure_ascii=False) + "\n"
         for kind, document in documents.items()
