@@ -127,8 +127,7 @@ class ResourceWorld(World):
             if feature.action not in DIRECT or feature.equation:
                 continue
             for end in self.permitted[f][start]:
-                again = (f, -1 - end) in spot.left  # no value is set twice
-                if end not in self.targets[f][start] or again or self._barred(spot, f, end):
+                if end not in self.targets[f][start] or self._barred(spot, f, end):
                     continue
                 used = {
                     each.resource: self._amount(each, feature, f, start, end)
@@ -139,7 +138,7 @@ class ResourceWorld(World):
                 spent[f] += self.steps[f][start][end]
                 changed = list(spot.changed)
                 changed[f] += 1
-                left = spot.left | {(f, start), (f, -1 - end)}
+                left = spot.left | {(f, start)}
                 yield Did(f, end, True), Spot(state, left, tuple(spent), tuple(changed), spot.taken)
 
     def _barred(self, spot: Spot, f: int, end: int) -> bool:

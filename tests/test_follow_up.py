@@ -105,8 +105,8 @@ def test_values_within_the_slack_count_as_done_and_others_as_changed() -> None:
     assert (later.valid, later.cheapest, later.plan.status) == (True, True, "found")
     assert "bank_balance" not in {each.feature for each in later.plan.actions}
     text = later.explain()
-    assert "- Your bank balance is now 65,000 dollars." in text
-    assert "- Your age is 32 years, where 31 years was expected." in text
+    assert "- Your bank balance: now 65,000 dollars." in text
+    assert "- Your age: 32 years, where 31 years was expected." in text
     assert "Was Sie getan haben" in later.explain("de")
 
 

@@ -66,7 +66,7 @@ def test_a_plan_is_told_from_the_refusal_to_the_proof() -> None:
             "- The rules behind the answer stay as they are.",
             "",
             "What it takes",
-            "It takes 2 steps of your own.",
+            "It takes 2 steps of your own. It takes about 14 months and 25,000 dollars.",
             "- Step 1: 5,000 dollars less (debt).",
             "- Step 2: 20,000 dollars more (bank balance).",
             "- No other way takes less effort. This is proved.",

@@ -199,7 +199,9 @@ def test_the_nearest_ends_take_few_nodes_however_much_must_change(count: int, ne
         plans = nearest_plans(problem.compiled, state, distinct=Distinct.POINTS, limits=limits)
         found = list(islice(plans, k))
         assert len(found) == k
-        assert found[0].to_dict() == problem.plan(row).to_dict()
+        best = problem.plan(row).to_dict()
+        del best["slack"]  # a plan without its problem has none
+        assert found[0].to_dict() == best
     assert few.expanded <= 3 * needed
     assert more.expanded <= 40 * needed
 

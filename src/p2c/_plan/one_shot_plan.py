@@ -6,10 +6,12 @@ the contract forbids about that, the validator says step by step.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from p2c._rules.meaning import origin
 from p2c._spec.feature import exact
+from p2c._spec.resources import amounts_of, number_of
 from p2c._spec.row import omitted_in
 
 if TYPE_CHECKING:
@@ -28,17 +30,24 @@ def one_shot_document(theory: Theory, start: State, end: State) -> dict[str, Any
     person = origin(theory, start)
     state = dict(start)
     steps = []
+    totals: dict[str, Fraction] = {}
     for feature in sorted(changed, key=lambda each: each.governed):
         name = feature.name
         before, state = state, {**state, name: end[name]}
         state = state if person is None else person.recomputed(state)
-        action = {
+        action: dict[str, Any] = {
             "kind": "direct",
             "feature": name,
             "from": start[name],
             "to": end[name],
             "cost": float(theory.norm.action_cost(feature, start[name], end[name])),
         }
+        used = amounts_of(feature, start[name], end[name])
+        amounts = {each: amount for each, amount in used.items() if amount}
+        if amounts:
+            action["uses"] = {each: number_of(amount) for each, amount in amounts.items()}
+            for each, amount in amounts.items():
+                totals[each] = totals.get(each, Fraction(0)) + amount
         effects = [
             _computed(each, before[each.name], state[each.name])
             for each in theory.computed
@@ -53,6 +62,7 @@ def one_shot_document(theory: Theory, start: State, end: State) -> dict[str, Any
         "exceptions": None,
         "cost": _cost(theory, changed, start, end),
         "steps": steps,
+        "uses": {name: number_of(amount) for name, amount in totals.items()},
         "omitted": sorted(omitted_in(start)),
     }
 

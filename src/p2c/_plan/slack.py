@@ -410,7 +410,7 @@ def round_target(feature: Feature, start: Value, end: Value, room: tuple[Any, An
         end: The exact target.
         room: The least and the greatest value that reach the goal.
 
-    >>> from p2c._spec.feature import Grid
+    >>> from p2c._spec.feature import Feature, Grid, Kind
     >>> balance = Feature("balance", Kind.INT, Grid(0, 10**9, 1))
     >>> round_target(balance, 40_000, 80_002, (80_002, 10**9))
     81000

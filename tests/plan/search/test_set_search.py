@@ -259,7 +259,9 @@ def test_actions_that_stir_nothing_stand_where_ties_want_them() -> None:
     plan = search_plan(dynamics_of(problem, row), Limits())
     acts = [act.feature for step in plan.steps for act in step.actions]
     assert acts == ["a", "b", "e", "c"]
-    assert plan.to_dict() == problem.plan(row).to_dict()
+    best = problem.plan(row).to_dict()
+    del best["slack"]  # a plan without its problem has none
+    assert plan.to_dict() == best
 
 
 def test_it_is_not_used_where_moves_make_very_many_ways() -> None:

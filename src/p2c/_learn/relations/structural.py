@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from p2c._learn.foldse.text import predicate_name
+from p2c._learn.foldse.literals import predicate_name
 from p2c._learn.relations.relation import Relation, RelationKind, relation_id
 from p2c._spec.expression import Apply, Name, Number, name_text, text_of
 from p2c._spec.feature import exact

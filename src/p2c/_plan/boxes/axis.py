@@ -11,11 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import permutations
+from itertools import product
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from p2c._spec.cost import Norm
 from p2c._spec.feature import permits
+from p2c.errors import P2CError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -316,12 +317,13 @@ def _axis(person: Person, place: int, feature: Feature) -> Axis:
     start = person.initial[place]
     free = place in person.governed or feature.name in shifted(person.theory)
     if feature.moves is not None:
-        trails = _sequences(feature) if free else _trails(feature, start)
+        trails = _sequences(feature, start) if free else _trails(feature, start)
         kept = []
         for trail in trails:
             kept.append(trail)
             if len(kept) > MOST_TRAILS:
-                break
+                most = f"at most {MOST_TRAILS:,} sequences of moves in a problem with arithmetic"
+                raise P2CError(f"features.{feature.name}.moves: expected {most}")
         return Axis(person, place, (), tuple(sorted(kept)), free)
     places: Sequence[int] = range(feature.domain.size)
     if feature.is_listed:
@@ -370,8 +372,14 @@ def _trails(feature: Feature, start: Value) -> Iterator[tuple[int, ...]]:
             waiting.append((value, longer))
 
 
-def _sequences(feature: Feature) -> Iterator[tuple[int, ...]]:
-    """Yield the sequences of targets of a feature that effects change as well."""
-    places = [p for p in range(feature.domain.size) if feature.is_target(feature.domain.value(p))]
-    for count in range(1, len(places) + 1):
-        yield from permutations(places, count)
+def _sequences(feature: Feature, start: Value) -> Iterator[tuple[int, ...]]:
+    """Yield the sequences of targets of a feature that effects change as well.
+
+    Each direct action leaves another value, and the last target is none of these, which bounds the length. Effects may
+    carry the feature away from a target, so that it is a target again.
+    """
+    size = feature.domain.size
+    places = [place for place in range(size) if feature.is_target(feature.domain.value(place))]
+    most = size if start is None or feature.place(start) is None else size - 1
+    for count in range(1, most + 1):
+        yield from product(places, repeat=count)
