@@ -37,12 +37,12 @@ class Markup:
 def clean(text: str) -> str:
     r"""Return text on one line, with a mark for each control character.
 
-    Lone surrogates are replaced as well.
+    Lone surrogates are replaced as well. Blanks at which no line may break stay.
 
     >>> clean("a\tb\x1b[31m") == "a b\ufffd[31m"
     True
     """
-    line = re.sub(r"\s+", " ", text)
+    line = re.sub(r"[^\S\u00a0\u202f]+", " ", text)
     return "".join(UNSEEN if _is_unseen(each) else each for each in line)
 
 

@@ -579,7 +579,7 @@ class Problem(Statement):
             row: The person's values by feature, or a plan.
             format: "html", "md", "txt" or "pdf"; the last needs the extra `report`.
             audience: "applicant" for a letter, "expert" for an auditor.
-            language: "en" or "de".
+            language: "en", "de" or "fr".
             engine: The solver.
             time_limit: Seconds for the plan, and again for alternatives.
             origin: The source of the question, for an expert: the command, hashes of the files, the number of
@@ -830,7 +830,7 @@ class Problem(Statement):
 
         Args:
             theme: "light", "dark", or "auto" for that of the reader's screen.
-            language: "en" or "de".
+            language: "en", "de" or "fr".
 
         >>> problem.to_svg(theme="light")[:4]
         '<svg'
@@ -846,7 +846,7 @@ class Problem(Statement):
 
         Args:
             row: The person's values by feature, with which the widget begins.
-            language: "en" or "de".
+            language: "en", "de" or "fr".
             time_limit: Seconds for each plan.
 
         Returns:

@@ -112,7 +112,7 @@ def test_a_file_that_is_there_is_kept_unless_told_otherwise(office: Desk) -> Non
     [
         ("a.docx", [], "format: no report as 'docx'; known: 'html', 'md', 'pdf', 'txt'"),
         ("noending", [], "format: no report as ''; known: 'html', 'md', 'pdf', 'txt'"),
-        ("a.md", ["--language", "xx"], "language: no catalogue 'xx'; known: 'de', 'en'"),
+        ("a.md", ["--language", "xx"], "language: no catalogue 'xx'; known: 'de', 'en', 'fr'"),
         ("a.png", [], "format: no report as 'png'; known: 'html', 'md', 'pdf', 'txt'"),
     ],
 )

@@ -64,6 +64,11 @@ def test_every_block_stands_in_the_notice(form: str, language: str) -> None:
             assert line in text or form == "plain"
 
 
+@pytest.mark.parametrize(("day", "said"), [("2027-03-01", "1er mars"), ("2027-08-31", "31 août")])
+def test_a_french_notice_writes_days_as_the_french_do(day: str, said: str) -> None:
+    assert f"le {said} 2027" in notice(notice="ccd2", language="fr", case={**CASE, "date": day})
+
+
 @pytest.mark.parametrize("name", ["german", "adult"])
 @pytest.mark.parametrize("form", FORMS)
 def test_every_block_stands_in_the_notices_to_a_sample(name: str, form: str) -> None:

@@ -245,7 +245,7 @@ def test_a_hash_depends_on_the_content_and_not_on_the_order() -> None:
             "format: no report as 'docx'; known: 'html', 'md', 'pdf', 'txt'",
         ),
         ({"audience": "boss"}, "audience: no report for 'boss'; known: 'applicant', 'expert'"),
-        ({"language": "fr"}, "language: no catalogue 'fr'; known: 'de', 'en'"),
+        ({"language": "xx"}, "language: no catalogue 'xx'; known: 'de', 'en', 'fr'"),
     ],
 )
 def test_a_wrong_wish_is_one_line(keys: dict[str, str], message: str) -> None:

@@ -338,6 +338,17 @@ def test_the_plan_speaks_another_language(page: Page) -> None:
     expect(page.get_by_text("Einen andersartigen Weg gibt es nicht.")).to_be_visible()
 
 
+def test_the_plan_speaks_french(page: Page) -> None:
+    page.goto("/p/loan/plan?row=1")
+    page.get_by_role("button", name="Français").click()
+    expect(page.locator("html")).to_have_attribute("lang", "fr")
+    balance = page.locator("[name='v:bank_balance']")
+    balance.fill("42 000")
+    expect(page.locator("article")).to_contain_text("maintenant 42\u202f000 dollars, puis")
+    page.locator("[name='v:debt']").fill("0")
+    expect(page.locator("#person")).to_contain_text("= 0 dollar")
+
+
 def test_long_work_shows_itself_and_can_be_cancelled(page: Page) -> None:
     row = {f"v:f{each}": "0" for each in range(80)} | {f"v:e{each}": "off" for each in range(80)}
     page.goto(f"/p/slow/plan?{urlencode(row)}&w:f0=x")

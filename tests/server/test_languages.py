@@ -1,4 +1,4 @@
-"""Every visible word of a German page is German or marked as foreign.
+"""Every visible word of a page in another language is of that language or marked as foreign.
 
 No language falls back silently.
 """
@@ -16,7 +16,8 @@ from starlette.testclient import TestClient
 
 from p2c import datasets
 from p2c._explain.letter import spoken
-from p2c._explain.phrases import ENGLISH, GERMAN, LANGUAGES
+from p2c._explain.phrases import ENGLISH, FRENCH, GERMAN, LANGUAGES, phrases_of
+from p2c._explain.sentences import unit_of_one
 from p2c._learn.tables.look import ColumnKind, Why
 from p2c._rules.lint import MESSAGES
 from p2c._server.app import build_app
@@ -37,10 +38,12 @@ if TYPE_CHECKING:
     from p2c._explain.phrases import Phrases
 
 VOID = frozenset({"input", "img", "meta", "link", "br", "source", "hr"})
-ALIKE = frozenset(
-    {"april", "august", "september", "november", "person", "plan", "problem", "token"}
-)
-"""Words that are the same in both languages."""
+ALIKE = {
+    "de": {"april", "august", "september", "november", "person", "plan", "problem", "token"},
+    "fr": {"audit", "effort", "exception", "pages", "plan", "service", "verdict"},
+}
+"""Texts that are the same in English, by language."""
+OTHERS = ("de", "fr")
 UNSPOKEN = frozenset({"script", "style", "code", "pre", "textarea", "time"})
 """Elements without words of a language: programs, rules and typed text."""
 SHOWN = ("aria-label", "placeholder", "title", "alt")
@@ -206,49 +209,74 @@ def vocabulary(phrases: Phrases) -> set[str]:
     return set().union(*map(words_in, catalogue(phrases).values()))
 
 
-FOREIGN = (vocabulary(ENGLISH) | COMMON) - vocabulary(GERMAN)
+FOREIGN = {
+    "de": (vocabulary(ENGLISH) | COMMON) - vocabulary(GERMAN),
+    "fr": (vocabulary(ENGLISH) | vocabulary(GERMAN) | COMMON) - vocabulary(FRENCH),
+}
+"""The words that a page in a language must not show as its own."""
 
 
-def english_in(page: str, *, own: str = "") -> set[str]:
-    """Return the English words that a German page shows as German.
+def foreign_in(page: str, *, own: str = "", language: str = "de") -> set[str]:
+    """Return the words of other languages that a page shows as its own.
 
     The words of the problem's own are left out.
     """
-    assert '<html lang="de">' in page
-    reader = _Words("de")
+    assert f'<html lang="{language}">' in page
+    reader = _Words(language)
     reader.feed(page)
-    return words_in(" ".join(reader.texts)) & FOREIGN - words_in(own)
+    return words_in(" ".join(reader.texts)) & FOREIGN[language] - words_in(own)
 
 
-def own_words(name: str) -> str:
+def own_words(name: str, language: str = "de") -> str:
     """Return the problem's own words: people's names, units and authors' reasons."""
     problem = embedded(name)
-    units = [each.unit for each in spoken(problem.theory, "de").features]
+    features = spoken(problem.theory, language).features
+    units = [each.unit for each in features]
+    units += [unit_of_one(each, phrases_of(language)) for each in features]
     reasons = [each.reason for each in problem.findings()]
     names = [each.replace("_", " ") for each in (name, *datasets.rows(name))]
     return " ".join((*names, *units, *reasons, problem.spec.goal.replace("_", " ")))
 
 
-def test_every_catalogue_says_the_same_things_and_fills_in_the_same_facts() -> None:
-    english, german = catalogue(ENGLISH), catalogue(GERMAN)
-    assert english.keys() == german.keys()
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_catalogue_says_the_same_things_and_fills_in_the_same_facts(language: str) -> None:
+    english, other = catalogue(ENGLISH), catalogue(phrases_of(language))
+    assert english.keys() == other.keys()
     for place, text in english.items():
-        assert text.strip() == "" or german[place].strip(), place
-        filled = [set(re.findall(r"\{(\w+)\}", each)) for each in (text, german[place])]
+        assert text.strip() == "" or other[place], place
+        filled = [set(re.findall(r"\{(\w+)\}", each)) for each in (text, other[place])]
         assert filled[0] == filled[1], place
 
 
-def test_no_text_of_the_german_catalogue_is_english() -> None:
-    for place, text in catalogue(GERMAN).items():
-        assert not words_in(text) & (COMMON - vocabulary(GERMAN)), place
-        english = catalogue(ENGLISH)[place]
-        if words_in(text) and text == english:
-            assert words_in(text) <= ALIKE, (place, text)
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_text_of_another_catalogue_is_english(language: str) -> None:
+    english = catalogue(ENGLISH)
+    for place, text in catalogue(phrases_of(language)).items():
+        if words_in(text) and text == english[place]:
+            assert words_in(text) <= ALIKE[language], (place, text)
+
+
+@pytest.mark.parametrize("name", ["john", "no_way", "already", "exception"])
+def test_a_french_letter_has_no_word_of_another_language(name: str) -> None:
+    text = embedded("loan").plan(datasets.rows("loan")[name]).explain("fr")
+    own = own_words("loan", "fr")
+    assert not words_in(text) & FOREIGN["fr"] - words_in(own)
+    assert "\u00a0\u202f" not in text
+
+
+def test_a_french_letter_writes_numbers_as_the_french_do() -> None:
+    text = embedded("loan").plan(datasets.rows("loan")["john"]).explain("fr")
+    steps = [
+        "1. Baissez « dette » : maintenant 5_000 dollars, puis 0 dollar.",
+        "2. Augmentez « solde bancaire » : maintenant 40_000 dollars, puis 60_000 dollars ou plus.",
+    ]
+    lines = [each.replace("\u202f", "_").replace("\u00a0", " ") for each in text.splitlines()]
+    assert set(steps) <= set(lines)
 
 
 @pytest.mark.parametrize("page", ["/", "/p/loan/problem", "/p/loan/plan", "/p/loan/person"])
 def test_an_unknown_language_is_refused_with_a_hint(client: TestClient, page: str) -> None:
-    for query in ("language=fr", "language=deutsch"):
+    for query in ("language=xx", "language=deutsch"):
         answer = client.get(f"{page}?{query}")
         assert answer.status_code == 422
         assert "language: no catalogue" in answer.text
@@ -266,7 +294,9 @@ def test_findings_are_told_in_every_language() -> None:
     found = overview(Consultation(Problem.from_dict(keys), None), {"language": "de"})["findings"]
     texts = [each["text"] for each in found]
     assert len(texts) == 4
-    assert not [each for each in texts if words_in(each) & FOREIGN - {"features", "bad", "not"}]
+    assert not [
+        each for each in texts if words_in(each) & FOREIGN["de"] - {"features", "bad", "not"}
+    ]
     assert any(each.startswith("Zeile 2: Nichts verwendet bad(X)") for each in texts)
 
 
@@ -278,39 +308,42 @@ def test_kinds_and_reasons_of_columns_are_in_every_catalogue() -> None:
         assert ENGLISH.pages[f"why_{each.name.lower()}"] == each.value
 
 
+@pytest.mark.parametrize("language", OTHERS)
 @pytest.mark.parametrize("page", ["problem", "person", "plan", "plan/ways", "compare"])
 @pytest.mark.parametrize("name", ["john", "no_way", "already", "exception", "nobody"])
-def test_german_pages_of_a_problem_show_no_english(
-    client: TestClient, page: str, name: str
+def test_pages_of_a_problem_show_no_other_language(
+    client: TestClient, page: str, name: str, language: str
 ) -> None:
     row = datasets.rows("loan").get(name)
     case = case_of_row(row) if row else case_of_row({"debt": "x", "bank_balance": ""})
-    query = case.query() + "&language=de"
+    query = case.query() + f"&language={language}"
     text = client.get(f"/p/loan/{page}?{query}").text
-    assert not english_in(text, own=own_words("loan"))
+    assert not foreign_in(text, own=own_words("loan", language), language=language)
 
 
+@pytest.mark.parametrize("language", OTHERS)
 @pytest.mark.parametrize(
     "given", ['{"debt": 0}', '{"debt": 0, "bank_balance": 60000}', '{"xyz": 1}', "{"]
 )
-def test_german_comparisons_show_no_english(client: TestClient, given: str) -> None:
-    query = urlencode({"language": "de", "given": given})
+def test_comparisons_show_no_other_language(client: TestClient, given: str, language: str) -> None:
+    query = urlencode({"language": language, "given": given})
     row = case_of_row(datasets.rows("loan")["john"]).query()
-    assert not english_in(client.get(f"/p/loan/compare?{row}&{query}").text, own=own_words("loan"))
+    text = client.get(f"/p/loan/compare?{row}&{query}").text
+    assert not foreign_in(text, own=own_words("loan", language), language=language)
 
 
 def test_german_pages_of_the_way_in_and_of_errors_show_no_english(client: TestClient) -> None:
     own = " ".join(map(own_words, datasets.names()))
-    assert not english_in(client.get("/?language=de").text, own=own)
+    assert not foreign_in(client.get("/?language=de").text, own=own)
     commands = "p2c causal data csv review jsonl"
     for address in ("/p/none/plan", "/p/loan/nothing", "/review"):
-        assert not english_in(client.get(f"{address}?language=de").text, own=commands)
+        assert not foreign_in(client.get(f"{address}?language=de").text, own=commands)
     settings = Settings(token="a token of sixteen", limits=LIMITS)
     with TestClient(build_app(settings), base_url=HERE) as closed:
         german = {"Accept-Language": "de"}
-        assert not english_in(closed.get("/login", headers=german).text)
+        assert not foreign_in(closed.get("/login", headers=german).text)
         wrong = closed.post("/login", data={"token": "x"}, headers=german)
-        assert not english_in(wrong.text)
+        assert not foreign_in(wrong.text)
 
 
 @pytest.fixture
@@ -329,7 +362,7 @@ def ended(client: TestClient, address: str) -> str:
         page = client.get(f"{address}?language=de").text
         if "http-equiv" not in page:
             return page
-        assert not english_in(page)
+        assert not foreign_in(page)
         time.sleep(0.05)
     raise AssertionError("the work did not end")
 
@@ -374,39 +407,43 @@ def test_german_pages_of_a_project_show_no_english(desk: TestClient) -> None:
     for each in ("problem", "person", "plan", "compare", "audit"):
         pages.append(desk.get(f"/p/schreibtisch/{each}?language=de").text)
     for place, page in enumerate(pages):
-        assert not english_in(page, own=own), place
+        assert not foreign_in(page, own=own), place
 
 
-def test_german_pages_of_an_audit_show_no_english(desk: TestClient, tmp_path: Path) -> None:
+@pytest.mark.parametrize("spoken_in", OTHERS)
+def test_pages_of_an_audit_show_no_other_language(tmp_path: Path, spoken_in: str) -> None:
     settings = Settings(audits=str(tmp_path / "other"), limits=LIMITS)
     with TestClient(build_app(settings), base_url=HERE) as client:
-        at, language = "/p/loan/audit", {"language": "de"}
-        own = own_words("loan") + " age john csv parquet html pdf md json"
+        at, language = "/p/loan/audit", {"language": spoken_in}
+        own = own_words("loan", spoken_in) + " age john csv parquet html pdf md json"
         pages = [client.get(at, params=language), client.post(f"{at}/people", params=language)]
         pages.append(client.post(f"{at}/start", params=language))
         pages.append(client.post(f"{at}/people", params=language, data={"rows": "yes"}))
         for page in pages:
-            assert not english_in(
-                page.text, own=f"{own} bank balance loan duration debt credit score"
+            assert not foreign_in(
+                page.text,
+                own=f"{own} bank balance loan duration debt credit score",
+                language=spoken_in,
             )
 
 
-def test_german_pages_of_a_review_show_no_english(tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", OTHERS)
+def test_pages_of_a_review_show_no_other_language(tmp_path: Path, language: str) -> None:
     settings = Settings(reviews=(str(new_review(tmp_path / "review.jsonl")),), limits=LIMITS)
     with TestClient(build_app(settings), base_url=HERE) as client:
-        page = client.get("/review?language=de").text
+        page = client.get(f"/review?language={language}").text
         own = "job none yes no"
-        assert not english_in(page, own=own)
+        assert not foreign_in(page, own=own, language=language)
         rules = re.findall(r"rule=([\w-]+)", page)
         assert rules
         for rule in dict.fromkeys(rules):
             sent = {
                 "file": "1",
                 "rule": rule,
-                "language": "de",
+                "language": language,
                 "verdict": "approved",
                 "by": "N",
                 "why": "gesehen",
             }
             answer = client.post("/review", data={**sent, "seen": "0", "rule_text": ""})
-            assert not english_in(answer.text, own=own), rule
+            assert not foreign_in(answer.text, own=own, language=language), rule

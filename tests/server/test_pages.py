@@ -205,7 +205,8 @@ def test_a_page_turns_from_one_language_to_the_other_and_back(client: TestClient
 def test_the_token_is_asked_for_in_the_language_of_the_browser(client: TestClient) -> None:
     asked = client.get("/login", headers={"Accept-Language": "de-AT,de;q=0.9,en;q=0.8"}).text
     assert "Das Token bitte" in asked
-    assert "The token, please" in client.get("/login", headers={"Accept-Language": "fr"}).text
+    assert "Le jeton" in client.get("/login", headers={"Accept-Language": "fr"}).text
+    assert "The token, please" in client.get("/login", headers={"Accept-Language": "xx"}).text
 
 
 @pytest.mark.parametrize("path", ["/new", "/new/files"])

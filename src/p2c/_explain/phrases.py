@@ -57,11 +57,11 @@ def _read(name: str) -> Phrases:
     return Phrases(letters | pages)
 
 
-ENGLISH, GERMAN = _read("english"), _read("german")
-LANGUAGES: Mapping[str, Phrases] = MappingProxyType({"en": ENGLISH, "de": GERMAN})
+ENGLISH, GERMAN, FRENCH = _read("english"), _read("german"), _read("french")
+LANGUAGES: Mapping[str, Phrases] = MappingProxyType({"en": ENGLISH, "de": GERMAN, "fr": FRENCH})
 
 
 def phrases_of(language: str) -> Phrases:
-    """Return the catalogue of a language, named as in HTML: `en`, `de`."""
+    """Return the catalogue of a language, named as in HTML: `en`, `de`, `fr`."""
     check_word("language: no catalogue", language, LANGUAGES)
     return LANGUAGES[language]

@@ -213,7 +213,7 @@ def value_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> s
     if feature.unit == SHARE:
         return percent_words(value, phrases)
     number = number_words(value, phrases)
-    unit = unit_of_one(feature, phrases) if value == 1 else feature.unit
+    unit = unit_of_one(feature, phrases) if is_singular(value, phrases) else feature.unit
     return filled(phrases.with_unit, value=number, unit=unit) if unit else number
 
 
@@ -221,6 +221,15 @@ def percent_words(share: float, phrases: Phrases) -> str:
     """Return a share as percent: 0.45 as 45%."""
     percent = float(exact(share) * 100)
     return filled(phrases.percent, share=number_words(rounded(percent), phrases))
+
+
+def is_singular(number: float, phrases: Phrases) -> bool:
+    """Tell whether a language says a number with the unit of the number 1.
+
+    >>> is_singular(0, ENGLISH), is_singular(0, LANGUAGES["fr"]), is_singular(1.5, LANGUAGES["fr"])
+    (False, True, True)
+    """
+    return number == 1 or abs(number) < int(phrases.singular_below)
 
 
 def unit_of_one(feature: Feature, phrases: Phrases) -> str:

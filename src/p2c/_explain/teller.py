@@ -18,6 +18,7 @@ from p2c._explain.rules import loses_its_rule, only_where
 from p2c._explain.sentences import (
     as_sentence,
     filled,
+    is_singular,
     label_words,
     number_words,
     rounded,
@@ -147,7 +148,11 @@ class Teller:
         for each in self.theory.resources:
             if each.name in used:
                 amount, label = rounded(used[each.name]), self._own_label(each)
-                unit = self.phrases.units_of_one.get(label, label) if amount == 1 else label
+                unit = (
+                    self.phrases.units_of_one.get(label, label)
+                    if is_singular(amount, self.phrases)
+                    else label
+                )
                 words = {"value": number_words(amount, self.phrases), "unit": unit}
                 parts.append(filled(self.phrases.with_unit, **words))
         return filled(self.phrases.takes_amounts, amounts=self._listed(parts)) if parts else ""

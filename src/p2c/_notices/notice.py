@@ -297,7 +297,7 @@ class _Writer:
 
     def _day_words(self, day: date) -> str:
         words = {
-            "day": str(day.day),
+            "day": self.words["day_1"] if day.day == 1 else str(day.day),
             "month": self.words[f"month_{day.month}"],
             "year": str(day.year),
         }

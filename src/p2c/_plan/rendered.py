@@ -278,7 +278,7 @@ class Plan:
         """Return the plan in plain words for the person: why, what to do, what follows, what it takes.
 
         Args:
-            language: "en" or "de".
+            language: "en", "de" or "fr".
 
         >>> print(plan.explain().splitlines()[0])
         The answer is no for now.

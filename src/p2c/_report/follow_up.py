@@ -76,7 +76,7 @@ class FollowUp:
         """Return the follow-up in plain words for the person.
 
         Args:
-            language: "en" or "de".
+            language: "en", "de" or "fr".
 
         >>> print(later.explain().splitlines()[3])
         - Your debt is now 0 dollars.

@@ -128,6 +128,7 @@ def typing_words(language: str) -> dict[str, str]:
         "language": language,
         "thousands": phrases.thousands,
         "decimal": phrases.decimal,
+        "singular_below": phrases.singular_below,
         "expected_number": number_fault(phrases),
         "expected_whole": number_fault(phrases, whole=True),
         "with_unit": phrases.with_unit,

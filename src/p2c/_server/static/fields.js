@@ -41,7 +41,8 @@ function echo(input, message) {
   }
   const number = /^[+-]?\d+$/.test(text) ? BigInt(text.replace("+", "")) : Number(text);
   const value = numerals.format(number);
-  const unit = Number(text) === 1 ? input.dataset.oneUnit : input.dataset.unit;
+  const one = Number(text) === 1 || Math.abs(Number(text)) < Number(words.singular_below);
+  const unit = one ? input.dataset.oneUnit : input.dataset.unit;
   place.textContent = fill(words.reads_as, { value: unit ? fill(words.with_unit, { value, unit }) : value });
 }
 
