@@ -10,11 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from operator import and_
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.axis import OFF
 from p2c._plan.compiled.bitsets import bits, numbers
 from p2c._plan.search.cdcl import Literal
+from p2c._plan.search.relaxed_reach import settle
 from p2c._plan.search.solver import Solver, opposite
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from p2c._plan.compiled.causal_moves import CausalMoves
     from p2c._plan.search.options import Options
+    from p2c._plan.search.propagation import End
     from p2c._plan.search.relaxed_reach import RelaxedReach
 
 FEW_CASES = 8
@@ -44,6 +47,8 @@ class Completion:
 
     options: Options
     reach: RelaxedReach
+    root: End | None = None
+    """The ends that unit propagation leaves, if it was done."""
     solver: Solver = field(default_factory=Solver)
     chosen: dict[int, Literal] = field(default_factory=dict)
     """Literals of options, by number."""
@@ -80,12 +85,22 @@ class Completion:
             self._add_options(axis, mask)
         everything = self.reach.stirring_options
         prospect = self.reach.on_the_way(everything)
+        regions = prospect.regions
+        if self.root is not None:
+            regions = list(map(and_, regions, self.root.regions))
         for position, moves in enumerate(self.reach.causal_moves):
-            self._add_regions(position, moves, prospect.regions[position])
+            self._add_regions(position, moves, regions[position])
         for position in range(len(self.reach.causal_moves)):
             self._add_law(position)
         self._add_constraints()
         self._add_goal()
+
+    @cached_property
+    def _truth(self) -> tuple[int, int]:
+        """Return the rules that may and the rules that must fire at the end, as masks."""
+        if self.root is None:
+            return -1, 0
+        return settle(self.options.space, self.root.may_of, self.root.must_of)
 
     def _add_options(self, axis: int, mask: int) -> None:
         listed = self.reach.options
@@ -94,6 +109,8 @@ class Completion:
         if axis in self.reach.position:
             return
         stay = self.stays[axis] = self.solver.literal()
+        if self.root is not None and axis in self.root.moved:
+            self.solver.add([opposite(stay)])
         start = self.reach.transitions.person.places[axis]
         cases = [(start, Case(stay, self.reach.own[axis]))]
         for number, literal in zip(numbers(mask), own, strict=True):
@@ -197,7 +214,11 @@ class Completion:
     def fires(self, rule: int) -> Literal:
         """Return the literal that a rule fires at the end."""
         if rule not in self._rules:
-            self._rules[rule] = self.all_of(self.body(rule))
+            may, must = self._truth
+            if may >> rule & ~(must >> rule) & 1:
+                self._rules[rule] = self.all_of(self.body(rule))
+            else:
+                self._rules[rule] = self.true if must >> rule & 1 else self.false
         return self._rules[rule]
 
     def decided(self, position: int) -> Literal:
@@ -209,7 +230,8 @@ class Completion:
 
     def forbid(self, rule: int, unless: Iterable[Literal] = ()) -> None:
         """State that a rule does not fire at the end, unless a literal holds."""
-        self.solver.add([*(opposite(each) for each in self.body(rule)), *unless])
+        if self._truth[0] >> rule & 1:
+            self.solver.add([*(opposite(each) for each in self.body(rule)), *unless])
 
     def _add_goal(self) -> None:
         space = self.options.space
@@ -244,7 +266,7 @@ class Completion:
         """
         position = self.reach.position.get(axis)
         if position is not None:
-            return self.regions[position][self.start(position)]
+            return self.regions[position].get(self.start(position), self.false)
         return self.stays.get(axis, self.true)
 
     def start(self, position: int) -> int:

@@ -39,4 +39,4 @@ class Device(Enum):
 
 Devices = frozenset[Device]
 
-ALL: Devices = frozenset(Device) - {Device.LEARNING}
+ALL: Devices = frozenset(Device)

@@ -64,6 +64,8 @@ class Options:
 
     transitions: Transitions
     settable: Sequence[int]
+    kept: Sequence[Option] | None = None
+    """The options that are left of all; None if all are."""
 
     @property
     def space(self) -> Space:
@@ -77,6 +79,8 @@ class Options:
 
     @cached_property
     def _listed(self) -> list[Option]:
+        if self.kept is not None:
+            return list(self.kept)
         found = [each for index in self.settable for each in self.on(index)]
         return sorted(found, key=lambda each: each[:4])
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 MOST_FOLLOWED = 9
 """Maximum number of options whose orders are followed for an explanation."""
-FEW_FOLLOWED = 6
-"""The same before an order is searched for."""
 
 Signature = tuple[int, ...]
 """The rules of a slice that pass at each place along an option.
@@ -50,7 +48,6 @@ class OrderConflicts:
         chosen: tuple[int, ...],
         regions: tuple[int, ...],
         limits: Limits,
-        most: int | None = None,
     ) -> list[Literal] | None:
         """Return a clause against a set that does not end in given regions.
 
@@ -58,7 +55,6 @@ class OrderConflicts:
             chosen: Numbers of the options that effects or constraints notice.
             regions: The final region of each endogenous feature.
             limits: Limits of the search.
-            most: Maximum number of options whose orders are followed; `MOST_FOLLOWED` if None.
 
         Returns:
             None if the set may end there as far as single features tell.
@@ -70,11 +66,10 @@ class OrderConflicts:
         fails in every state on both sides. So the feature comes to rest in the same regions.
         Constraints decide about effects only if these are `supported`; then all rules are in the slice.
         """
-        most = MOST_FOLLOWED if most is None else most
         stirring = tuple(n for n in chosen if self._is_stirring(n))
         prospect = self.reach.on_the_way(stirring)
         for some in self._parts():
-            clause = self._explained(some, stirring, regions, prospect, limits, most=most)
+            clause = self._explained(some, stirring, regions, prospect, limits)
             if clause is not None:
                 return clause
         return None
@@ -148,14 +143,12 @@ class OrderConflicts:
         regions: tuple[int, ...],
         prospect: Prospect,
         limits: Limits,
-        *,
-        most: int,
     ) -> list[Literal] | None:
         """Return a clause if features never rest in their regions together."""
         upstream = self._upstream(some)
         slices = self._slices(upstream, prospect)
         followed = tuple(n for n in chosen if self._is_visible(n, upstream, slices))
-        if len(followed) > most:
+        if len(followed) > MOST_FOLLOWED:
             return None
         still = frozenset(self.reach.position) - upstream
         ends = self._ends.setdefault(still, Ends(self.options))

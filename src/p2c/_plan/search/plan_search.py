@@ -26,7 +26,8 @@ from p2c._plan.search.completion import Completion
 from p2c._plan.search.objective import Objective
 from p2c._plan.search.options import Options, placed
 from p2c._plan.search.order import Ordering, orders
-from p2c._plan.search.order_conflicts import FEW_FOLLOWED, OrderConflicts
+from p2c._plan.search.order_conflicts import OrderConflicts
+from p2c._plan.search.propagation import Propagation
 from p2c._plan.search.relaxed_reach import RelaxedReach
 from p2c._plan.search.set_search import joined
 from p2c._plan.search.settings import Settings
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from p2c._plan.compiled.transitions import Transitions
     from p2c._plan.search.best_first import Act, Limits
     from p2c._plan.search.cdcl import Literal
+    from p2c._plan.search.propagation import End
 
 
 class Measure(NamedTuple):
@@ -76,9 +78,27 @@ class PlanSearch:
     """The best path of each course, before options that are not noticed are added."""
 
     @cached_property
+    def root(self) -> End | None:
+        """Return the ends that unit propagation leaves, or None if it leaves none."""
+        options = Options(self.transitions, self.settable)
+        reach = RelaxedReach(self.transitions, tuple(options.listed), options.by_axis)
+        return Propagation(reach).of((), (1 << len(options.listed)) - 1)
+
+    @cached_property
     def options(self) -> Options:
-        """Return the person's options."""
-        return Options(self.transitions, self.settable)
+        """Return the options of the person that unit propagation leaves, and the beginnings of their trails."""
+        assert self.root is not None
+        every = self.root.propagation.reach.options
+        left = [every[number] for number in numbers(self.root.left)]
+        trails = {
+            (each.axis, each.trail[:end]) for each in left for end in range(1, len(each.trail))
+        }
+        kept = [
+            each
+            for number, each in enumerate(every)
+            if self.root.left >> number & 1 or (each.axis, each.trail) in trails
+        ]
+        return Options(self.transitions, self.settable, kept)
 
     @cached_property
     def reach(self) -> RelaxedReach:
@@ -88,8 +108,14 @@ class PlanSearch:
     @cached_property
     def master(self) -> Completion:
         """Return the clauses of the master problem."""
-        clauses = Completion(self.options, self.reach)
+        clauses = Completion(self.options, self.reach, self.root)
         clauses.state()
+        assert self.root is not None
+        every = self.root.propagation.reach.options
+        left = {every[number] for number in numbers(self.root.left)}
+        for number, literal in clauses.chosen.items():
+            if self.options.listed[number] not in left:
+                clauses.solver.add([opposite(literal)])
         for mask in self.options.formerly_barred:
             clauses.solver.add([clauses.chosen[each] for each in numbers(mask)])
         return clauses
@@ -181,7 +207,7 @@ class PlanSearch:
     def _weigh_endogenous(self, objective: Objective, position: int) -> None:
         """Let the setting of an endogenous feature weigh, or else one effect."""
         master, axis = self.master, self.reach.causal_moves[position].index
-        stays = master.regions[position][master.start(position)]
+        stays = master.keeps(axis)
         mask = self.options.by_axis.get(axis, 0)
         if not mask:
             objective.add(opposite(stays), self.packed(0, 1, 0))
@@ -218,7 +244,7 @@ class PlanSearch:
 
     def _cheapest(self) -> Arrival | None:
         """Return the best plan, or None if there is none."""
-        if self.master.solver.is_refuted:
+        if self.root is None or self.master.solver.is_refuted:
             return None
         while self.objective.minimize(self._check, self._enough):
             self._check()
@@ -363,13 +389,6 @@ class PlanSearch:
             if clause is not None:
                 self.master.solver.add(clause)
                 stands = False
-        if stands and course not in self._paths:
-            clause = self.conflicts.clause(
-                course.noticed, course.regions, self.limits, FEW_FOLLOWED
-            )
-            if clause is not None:
-                self.master.solver.add(clause)
-                return False
         return stands
 
     @cached_property
