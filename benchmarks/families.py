@@ -2,8 +2,8 @@
 
     python -m benchmarks.families [--limit 10] [--only NAME] [--quick] [--record]
 
-Each line of the table is one problem: the time of the search that learns from conflicts, of the search by sets and of clingo;
-then, for people without a plan, the time of their blockers.
+Each line of the table is one problem: the time of the search and of clingo; then, for people without a plan, the time of their
+blockers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions
 from p2c._plan.planner import search_plan
 from p2c._plan.search.best_first import Limits
-from p2c._plan.search.devices import ALL, Device
 from tests.growing import FAMILIES
 
 
@@ -31,13 +30,10 @@ def line(name: str, size: int, limit: float) -> str:
     space, state = problem.compiled, problem.read_row(row)
     _ = space.body_masks
     cells, answers = [], set()
-    for devices in (ALL | {Device.LEARNING}, ALL - {Device.LEARNING}):
-        transitions = Transitions(place_person(space, state))
-        plan, taken = processor_time(
-            partial(search_plan, transitions, Limits.within(limit), devices)
-        )
-        cells.append(f"{1e3 * taken:,.0f}{'' if plan.status != 'gave_up' else ' (gave up)'}")
-        answers.add((plan.status, plan.cost and round(plan.cost, 9)))
+    transitions = Transitions(place_person(space, state))
+    plan, taken = processor_time(partial(search_plan, transitions, Limits.within(limit)))
+    cells.append(f"{1e3 * taken:,.0f}{'' if plan.status != 'gave_up' else ' (gave up)'}")
+    answers.add((plan.status, plan.cost and round(plan.cost, 9)))
     if not space.theory.norm.largest:
         asked = partial(ENGINES["clingo"].plan, space, state, time_limit=limit)
         plan, taken = processor_time(asked)
@@ -48,11 +44,8 @@ def line(name: str, size: int, limit: float) -> str:
     settled = sorted(f"{status} {cost}" for status, cost in answers if status != "gave_up")
     blocked = ""
     if any(status == "infeasible" for status, _ in answers):
-        for devices in (ALL | {Device.LEARNING}, ALL - {Device.LEARNING}):
-            reasons, taken = processor_time(
-                partial(find_blockers, space, state, Limits.within(limit), devices=devices)
-            )
-            blocked += f"{1e3 * taken:,.0f} ({len(reasons.blockers) if reasons.known else '?'}) "
+        reasons, taken = processor_time(partial(find_blockers, space, state, Limits.within(limit)))
+        blocked = f"{1e3 * taken:,.0f} ({len(reasons.blockers) if reasons.known else '?'}) "
     return f"| {name} | {size} | {' / '.join(settled)} | {' | '.join(cells)} | {blocked}|"
 
 
@@ -62,8 +55,8 @@ def main() -> None:
     parser.add_argument("--only", help="name of one family")
     parser.add_argument("--quick", action="store_true", help="the smallest size of each")
     options = parser.parse_args()
-    print("| family | size | answer | learning ms | sets ms | clingo ms | blockers ms |")
-    print("|---|---|---|---|---|---|---|")
+    print("| family | size | answer | ms | clingo ms | blockers ms |")
+    print("|---|---|---|---|---|---|")
     for name, (_, sizes) in FAMILIES.items():
         if options.only in (None, name):
             for size in sizes[:1] if options.quick else sizes:

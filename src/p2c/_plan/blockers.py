@@ -178,22 +178,11 @@ class Trial:
             plan = boxes.find_plan(space.theory, self.state, self.limits, lasting=lasting)
         else:
             person = place_person(space, self.state)
-            transitions = Transitions(person, lasting=lasting, barring=self._barring(chosen))
+            transitions = Transitions(person, lasting=lasting)
             plan = search_plan(transitions, self.limits, self.devices)
         if isinstance(plan, GaveUp):
             raise LimitReached(0, None)
         return plan
-
-    def _barring(self, chosen: Lifts) -> tuple[Feature, ...]:
-        """Return features as they are with one of some restrictions left, where lifting that one only adds direct actions.
-
-        No smaller set opens a path, so each path takes a direct action that such a feature does not permit.
-        """
-        return tuple(
-            self._lifted(self.liftings[each].blocker.feature, frozenset(chosen) - {each})
-            for each in chosen
-            if each in self.adding
-        )
 
     def lifted_space(self, chosen: frozenset[int], loose: frozenset[str] = frozenset()) -> Space:
         """Return the space without some restrictions."""

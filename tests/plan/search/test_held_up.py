@@ -12,13 +12,12 @@ from p2c._learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
 from p2c._learn.model.read_model import ReadModel
 from p2c._plan.compiled import space
 from p2c._plan.planner import search_plan
-from p2c._plan.search import best_first
 from p2c._plan.search.best_first import Limits
 from p2c.problem import Problem
 from tests.loan import category, whole
 from tests.oracle import all_end_states, best_plan
 from tests.plan.judged import never
-from tests.plan.search.test_set_search import agreeing, along_moves, dynamics_of
+from tests.plan.search.test_action_sets import agreeing, along_moves, dynamics_of
 from tests.strategies import seeded_problems
 
 if TYPE_CHECKING:
@@ -104,7 +103,6 @@ HELD_UP_UNTIL_IT_ACTS = (
 )
 
 
-@pytest.mark.parametrize("hard", [0, best_first.HARD])
 @pytest.mark.parametrize(
     ("document", "row"),
     [
@@ -116,9 +114,8 @@ HELD_UP_UNTIL_IT_ACTS = (
     ],
 )
 def test_what_holds_a_plan_up_for_a_while_does_not_count_as_its_end(
-    document: Document, row: Document, hard: int, monkeypatch: pytest.MonkeyPatch
+    document: Document, row: Document
 ) -> None:
-    monkeypatch.setattr(best_first, "HARD", hard)
     problem = Problem.from_dict(document)
     assert problem.compiled.selects
     expected = best_plan(problem.theory, problem.read_row(row))
@@ -204,11 +201,10 @@ def tangled_problems(seed: int, count: int) -> Iterator[tuple[Document, Document
         yield tangled(document, f"{seed} {number}"), row
 
 
-@pytest.fixture(params=[0, best_first.HARD])
-def large(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every problem count as large, and every search as hard from its beginning; then as ever."""
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every problem count as large."""
     monkeypatch.setattr(space, "SMALL", 0)
-    monkeypatch.setattr(best_first, "HARD", request.param)
 
 
 @pytest.mark.usefixtures("large")

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from p2c._plan.compiled.person import Person, Places
     from p2c._plan.compiled.space import Governed
-    from p2c._spec.feature import Feature
 
 
 class Variety(Enum):
@@ -80,8 +79,6 @@ class Transitions:
     lasting: bool = False
     """Whether nothing that breaks its law at the start may be set only to be carried off by itself in the same step."""
     ceiling: Ceiling | None = None
-    barring: tuple[Feature, ...] = ()
-    """Features as they were while no path was open: every path sets each of them as it did not permit."""
     within: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Of some features, the regions that a direct action may choose; of all others any that the feature permits."""
 

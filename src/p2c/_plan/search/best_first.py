@@ -38,9 +38,6 @@ class Key(NamedTuple):
     sequence: tuple[Act, ...]
 
 
-HARD = 40
-"""From how many nodes on a search counts as hard."""
-
 START = Key(effort=0, length=0, way=0, sequence=())
 
 
@@ -141,11 +138,6 @@ class Limits:
         """Return the limits that end so many seconds from now."""
         return cls(nodes, None if seconds is None else time.monotonic() + seconds)
 
-    def sharing(self, nodes: int | None) -> Limits:
-        """Return the same limits for a part of the work that may expand no more than so many nodes of its own."""
-        most = [each for each in (self.nodes, nodes and self.expanded + nodes) if each is not None]
-        return Limits(min(most, default=None), self.deadline, self.expanded)
-
     def for_share(self, share: float) -> Limits:
         """Return limits of the same nodes and a share of the remaining time."""
         if self.left is None:
@@ -161,11 +153,6 @@ class Limits:
     def is_over(self) -> bool:
         """Tell whether the time has passed."""
         return self.left == 0.0
-
-    @property
-    def is_hard(self) -> bool:
-        """Tell whether so much was expanded that what costs more and tells more is worth its price."""
-        return self.expanded >= HARD
 
     @property
     def is_spent(self) -> bool:

@@ -13,15 +13,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.bitsets import mask_of, numbers
+from p2c._plan.search.action_sets import ActionSets, OrderLead, choice_key, contains_one
 from p2c._plan.search.best_first import Key
 from p2c._plan.search.box_prices import BoxPrices
 from p2c._plan.search.calm_points import CalmLead
 from p2c._plan.search.cheapest_points import open_spans, point_leads
-from p2c._plan.search.devices import Device
 from p2c._plan.search.options import Choice
 from p2c._plan.search.propagation import DeadEnd, Propagation
 from p2c._plan.search.region_search import RegionSearch
-from p2c._plan.search.set_search import OrderLead, SetSearch, choice_key, contains_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BoxSearch(SetSearch):
+class BoxSearch(ActionSets):
     """The search of one person's plans by boxes of options."""
 
     def leads(self) -> Iterator[Lead]:
@@ -63,8 +62,7 @@ class BoxSearch(SetSearch):
 
     @cached_property
     def _propagation(self) -> Propagation:
-        dominance = self.first_only and Device.DOMINATED_OPTIONS in self.devices
-        return Propagation(self._reach, dominance, judging=False)
+        return Propagation(self._reach, self.first_only, judging=False)
 
     @cached_property
     def _everything(self) -> End | None:
@@ -97,7 +95,7 @@ class BoxSearch(SetSearch):
 
     def _key(self, choice: Choice, effort: int) -> Key:
         if effort <= choice.effort:
-            return choice_key(self.options, choice.chosen, effort, effort)
+            return choice_key(self.options, choice.chosen, effort)
         way = sum(self.options.listed[number].way for number in choice.chosen)
         return Key(effort, len(choice.chosen), way, ())
 

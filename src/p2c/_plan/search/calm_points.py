@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from p2c._plan.search.action_sets import OrderLead
 from p2c._plan.search.best_first import START
-from p2c._plan.search.set_search import OrderLead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

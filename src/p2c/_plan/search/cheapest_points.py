@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from p2c._plan.compiled.person import grid_measures
+from p2c._plan.search.action_sets import OrderLead
 from p2c._plan.search.best_first import Arrival, Key, Move, chain_of
 from p2c._plan.search.options import Choice, placed
-from p2c._plan.search.set_search import OrderLead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from p2c._learn.model.cheapest_cells import CheapestCells
     from p2c._plan.compiled.person import Person, Places
     from p2c._plan.compiled.space import Space
+    from p2c._plan.search.action_sets import ActionSets
     from p2c._plan.search.best_first import Lead, Limits
     from p2c._plan.search.options import Option, Options
-    from p2c._plan.search.set_search import SetSearch
 
 BITS = 50
 """Efforts are counted in units so large that their sum has no more bits."""
@@ -48,7 +48,7 @@ class Span(NamedTuple):
     """Whether the model was read for all of the cells."""
 
 
-def point_leads(search: SetSearch, spans: list[Span]) -> Iterator[PointLead]:
+def point_leads(search: ActionSets, spans: list[Span]) -> Iterator[PointLead]:
     """Yield where the search of one person begins."""
     cells = cheapest_cells(search.options.space, spans)
     if cells.bound is not None:
@@ -92,7 +92,7 @@ def _find_unit(person: Person, starts: Places) -> int:
     return max(1, most >> BITS)
 
 
-def open_spans(search: SetSearch) -> list[Span] | None:
+def open_spans(search: ActionSets) -> list[Span] | None:
     """Return the cells that a person reaches without effects, by feature.
 
     The result is None if cells do not decide, or if more than the best plan is wanted.
@@ -152,7 +152,7 @@ def made_span(found: Mapping[int, Option | None], unit: int) -> Span:
 class PointLead(NamedTuple):
     """The accepted points among some cells, cheapest first."""
 
-    search: SetSearch
+    search: ActionSets
     spans: list[Span]
     unit: int
     """The effort that counts as one."""
@@ -213,7 +213,7 @@ def options_of(spans: list[Span], point: list[int]) -> list[Option]:
 
 
 def ordered(
-    search: SetSearch, chosen: list[Option], rests: list[int], limits: Limits
+    search: ActionSets, chosen: list[Option], rests: list[int], limits: Limits
 ) -> Iterator[OrderLead]:
     """Yield the best order of actions that ends in the regions `rests`."""
     numbers = sorted(search.options.by_trail[each.axis, each.trail] for each in chosen)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from p2c._plan.search.action_sets import contains_one
 from p2c._plan.search.line_deals import OUTSIDE
 from p2c._plan.search.relaxation import NEARLY, Stretch, is_settled, split
-from p2c._plan.search.set_search import contains_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from p2c._plan.compiled.axis import OFF
 from p2c._plan.compiled.bitsets import mask_of, numbers
+from p2c._plan.search.action_sets import ActionSets, contains_one
 from p2c._plan.search.best_first import Key
 from p2c._plan.search.courses import WAY_SHARE, Survey
 from p2c._plan.search.line_boxes import ArrivedLead, LineLead
@@ -25,7 +26,6 @@ from p2c._plan.search.line_deals import LineDeals
 from p2c._plan.search.options import Choice
 from p2c._plan.search.propagation import DeadEnd
 from p2c._plan.search.relaxation import NEARLY, STAY, STAYING, Stretch
-from p2c._plan.search.set_search import SetSearch, contains_one
 from p2c._plan.search.weighed_points import weighed_leads
 from p2c._rules.theory import ACCEPTED
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LineSearch(SetSearch):
+class LineSearch(ActionSets):
     """What is searched by boxes of one person's options and their places."""
 
     options: SpanOptions

@@ -14,10 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.axis import OFF
-from p2c._plan.compiled.bitsets import mask_of, numbers
 from p2c._plan.compiled.person import grid_measures
 from p2c._plan.compiled.transitions import Variety
-from p2c._spec.feature import may_set
 from p2c._spec.spec import Minimize
 
 if TYPE_CHECKING:
@@ -255,22 +253,6 @@ class Options:
         for number, option in enumerate(self.listed):
             found[option.axis] = found.get(option.axis, 0) | 1 << number
         return found
-
-    @cached_property
-    def formerly_barred(self) -> tuple[int, ...]:
-        """Return, for each feature that barred every path before, the options that it did not permit."""
-        person, found = self.transitions.person, []
-        for feature in self.transitions.barring:
-            index = self.space.index[feature.name]
-            own = person.values[index]
-            found.append(
-                mask_of(
-                    number
-                    for number in numbers(self.by_axis.get(index, 0))
-                    if not may_set(feature, own, person.value(index, self.listed[number].end))
-                )
-            )
-        return tuple(found)
 
     @cached_property
     def stirring_mask(self) -> int:

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.transitions import Variety
 from p2c._plan.search.best_first import Arrival, Chain, Key, Move, Trail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from p2c._plan.compiled.person import Places
     from p2c._plan.compiled.transitions import Transitions
     from p2c._plan.search.best_first import Limits
-    from p2c._plan.search.options import Options, Target
-    from p2c._plan.search.stopovers import Stopovers
+    from p2c._plan.search.options import Options
 
 
 FEW = 12
@@ -41,32 +40,8 @@ class Ordering:
     """Whether some of the options may reach the goal without the others, where a path would end."""
     least: Mapping[int, int]
     """What options on governed features take at least, where more is known than their price."""
-    most: float
-    """The effort past which orders are of no use."""
     may_come: Callable[[Places, tuple[int, ...]], bool] | None
     """Whether a state and the options still to be done may lead to where governed features must end, where a look ahead tells."""
-    stopovers: Stopovers | None = None
-    """What is alike on the way, where only the best order is wanted."""
-
-    @cached_property
-    def _targets(self) -> dict[tuple[int, int], Sequence[Target]]:
-        return {}
-
-    def targets(self, number: int, start: int) -> Sequence[Target]:
-        """Return where an option leads from a place of its feature, as far as it is of use."""
-        axis = self.options.listed[number].axis
-        found = self.options.targets(number, start)
-        if self.stopovers is None or axis not in self.position:
-            return found
-        known = self._targets.get((number, start))
-        if known is None:
-            stays = partial(self._stays, self.position[axis])
-            known = tuple(self.stopovers.targets(axis, start, found, stays))
-            self._targets[number, start] = known
-        return known
-
-    def _stays(self, position: int, place: int) -> bool:
-        return not self.strays(position, place)
 
     @property
     def transitions(self) -> Transitions:
@@ -110,10 +85,6 @@ class Ordering:
 Trails = tuple[tuple[Trail, int], ...]
 
 
-class Beaten(Exception):
-    """All orders that are left take more than is of use."""
-
-
 class Partway(NamedTuple):
     """A path that has done some of the set: what it comes to at least, where it is, and the options still to be done."""
 
@@ -154,8 +125,6 @@ def orders(ordering: Ordering, limits: Limits) -> Iterator[Arrival]:
             if any(_leaves_less(trails, path.trails) for trails in before):
                 continue
             before.append(path.trails)
-        if key.effort > ordering.most:
-            raise Beaten
         if not path.left and ordering.arrives(path.places):
             yield Arrival(key.effort, key.way, path.places, path.chain)
             continue
@@ -187,7 +156,7 @@ def _following(ordering: Ordering, path: Partway) -> Iterator[Partway]:
             others = path.left[:place] + path.left[place + 1 :]
             option = ordering.options.listed[number]
             axis = option.axis
-            for end, among in ordering.targets(number, path.places[axis]):
+            for end, among in ordering.options.targets(number, path.places[axis]):
                 move = Move(axis, path.places[axis], end, True, 0, False, among)
                 if not option.again:
                     left = path.left if end in option.via else others

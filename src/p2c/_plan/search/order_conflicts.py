@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from p2c._plan.compiled.bitsets import mask_of, numbers, subsets
+from p2c._plan.compiled.bitsets import numbers
 from p2c._plan.search.ends import Ends
 from p2c._plan.search.solver import opposite
 from p2c._spec.spec import Effects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from p2c._plan.search.best_first import Limits
     from p2c._plan.search.cdcl import Literal
@@ -73,65 +73,6 @@ class OrderConflicts:
             if clause is not None:
                 return clause
         return None
-
-    def standing_clause(
-        self, position: int, starts: Mapping[int, Literal], chosen: tuple[int, ...], limits: Limits
-    ) -> list[Literal] | None:
-        """Return a clause if a feature cannot stand where it is set from.
-
-        All orders of all subsets of the other options are followed as far as the feature depends on them.
-
-        Args:
-            position: Place of the feature among the endogenous ones.
-            starts: Literals of the regions that it is set from.
-            chosen: Numbers of the options that effects or constraints notice, one of which sets the feature.
-            limits: Limits of the search.
-
-        Returns:
-            None if it may stand there when it is set.
-
-        Sound for the same reason as `clause`: when the feature is set, a subset of the other options was done. As all subsets are
-        followed, fewer options lead no farther, and the clause names only options of other classes.
-        """
-        if self.options.space.theory.effects is not Effects.TRIGGERED:
-            return None
-        axis = self.reach.causal_moves[position].index
-        stirring = tuple(n for n in chosen if self._is_stirring(n))
-        upstream = self._upstream((axis,))
-        slices = self._slices(upstream, self.reach.on_the_way(stirring))
-        followed = tuple(n for n in stirring if self._is_visible(n, upstream, slices))
-        others = tuple(n for n in followed if self.options.listed[n].axis != axis)
-        if len(others) > MOST_FOLLOWED:
-            return None
-        still = frozenset(self.reach.position) - upstream
-        ends = self._ends.setdefault(still, Ends(self.options))
-        standing = 0
-        for mask in subsets(mask_of(others)):
-            for stand in ends.rests(tuple(numbers(mask)), limits, still):
-                standing |= self.reach.region(position, stand[position])
-        holds = self.master.solver.holds
-        if any(standing >> start & 1 and holds(each) for start, each in starts.items()):
-            return None
-        return [
-            *(each for start, each in starts.items() if standing >> start & 1),
-            *(
-                literal
-                for each in sorted(upstream - {axis})
-                for literal in self._added(each, slices.get(each, 0), others)
-            ),
-        ]
-
-    def _added(self, axis: int, mask: int, followed: Sequence[int]) -> Iterator[Literal]:
-        """Yield literals: one holds if an option on a feature is of another class."""
-        options = self.options.by_axis.get(axis, 0)
-        chosen = [n for n in followed if options >> n & 1]
-        if axis in self.reach.position:
-            yield from (self.master.chosen[n] for n in numbers(options) if n not in chosen)
-            return
-        classes = {(self.reach.own[axis] & mask,), *(self._signature(n, mask) for n in chosen)}
-        for number in numbers(options):
-            if self._signature(number, mask) not in classes:
-                yield self.master.chosen[number]
 
     def _is_stirring(self, number: int) -> bool:
         return self.options.listed[number].axis in self.options.space.stirring

@@ -1,13 +1,14 @@
 """Find the cheapest plan by logic-based Benders decomposition.
 
-Clauses choose the set of actions and its end, A* the order. The *master problem* is the completion of the end (`completion.py`) with the least cost as its objective (`objective.py`). It is
-a relaxation: it knows neither order nor what effects lead to. Each of its optima is tested by two *oracles*:
+Clauses choose the set of actions and its end, A* the order. *Presolve* removes options that no best plan takes (`propagation.py`,
+`dominated_options.py`). The *master problem* is the completion of the end (`completion.py`) with the least cost as its objective
+(`objective.py`). It is a relaxation: it knows neither order nor effects. Two *oracles* test each of its optima:
 
 - Delete-relaxed reachability (`relaxed_reach.py`): if the chosen options cannot bring an endogenous feature to its final region,
   one of the options outside a maximal superset that cannot either is needed. This is a disjunctive action landmark, and a
   clause (Haslum, Slaney and Thiébaux, ICAPS 2012).
-- A* over orders (`order.py`): if no order ends there, all ends of the set are followed, and a clause excludes the final regions;
-  if every order costs more than the master problem says, the difference is added to its objective.
+- A* over orders (`order.py`): if no order ends there, a clause excludes the final regions; if every order costs more than the
+  master problem says, the best one is kept and the set is excluded.
 
 An optimum that passes both is the cost of the cheapest plan. Then the ties are decided: sets of that cost are tried in the order
 of a lower bound of their sequence of actions.
@@ -21,15 +22,16 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.bitsets import grown, mask_of, numbers
-from p2c._plan.search.best_first import Arrival, LimitReached
+from p2c._plan.search.action_sets import joined
+from p2c._plan.search.best_first import Arrival, Key, LimitReached
 from p2c._plan.search.completion import Completion
+from p2c._plan.search.devices import ALL, Device
 from p2c._plan.search.objective import Objective
 from p2c._plan.search.options import Options, placed
 from p2c._plan.search.order import Ordering, orders
 from p2c._plan.search.order_conflicts import OrderConflicts
 from p2c._plan.search.propagation import Propagation
 from p2c._plan.search.relaxed_reach import RelaxedReach
-from p2c._plan.search.set_search import joined
 from p2c._plan.search.settings import Settings
 from p2c._plan.search.solver import opposite
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from p2c._plan.compiled.transitions import Transitions
     from p2c._plan.search.best_first import Act, Limits
     from p2c._plan.search.cdcl import Literal
+    from p2c._plan.search.devices import Devices
     from p2c._plan.search.propagation import End
 
 
@@ -58,7 +61,7 @@ class Course(NamedTuple):
     regions: tuple[int, ...]
 
 
-class Choice(NamedTuple):
+class Solution(NamedTuple):
     """A model of the master problem: a course and the calm options."""
 
     course: Course
@@ -72,6 +75,9 @@ class PlanSearch:
     transitions: Transitions
     settable: Sequence[int]
     limits: Limits
+    first_only: bool = True
+    """Whether only the best plan is wanted, so that dominated options are left out."""
+    devices: Devices = ALL
     best: Arrival | None = None
     """The best plan known, while it is not proved to be the answer."""
     _paths: dict[Course, Arrival | None] = field(default_factory=dict)
@@ -79,10 +85,15 @@ class PlanSearch:
 
     @cached_property
     def root(self) -> End | None:
-        """Return the ends that unit propagation leaves, or None if it leaves none."""
+        """Return the ends that presolve leaves, or None if there is none.
+
+        Sound because unit propagation removes only options and regions in which no plan ends, and dominance only options that
+        no best plan takes. It would break if the options of a plan were not those of its end.
+        """
         options = Options(self.transitions, self.settable)
         reach = RelaxedReach(self.transitions, tuple(options.listed), options.by_axis)
-        return Propagation(reach).of((), (1 << len(options.listed)) - 1)
+        dominance = self.first_only and Device.DOMINATED_OPTIONS in self.devices
+        return Propagation(reach, dominance).of((), (1 << len(options.listed)) - 1)
 
     @cached_property
     def options(self) -> Options:
@@ -116,8 +127,6 @@ class PlanSearch:
         for number, literal in clauses.chosen.items():
             if self.options.listed[number] not in left:
                 clauses.solver.add([opposite(literal)])
-        for mask in self.options.formerly_barred:
-            clauses.solver.add([clauses.chosen[each] for each in numbers(mask)])
         return clauses
 
     @cached_property
@@ -220,6 +229,8 @@ class PlanSearch:
         least = self.options.listed[number].effort
         objective.add(chosen, self.packed(least, 1, 0))
         below, before = least, chosen
+        if Device.SETTINGS not in self.devices:
+            return
         for effort, clauses in sorted(self.settings.state(position, number).items()):
             if effort <= least:
                 continue
@@ -249,11 +260,11 @@ class PlanSearch:
         while self.objective.minimize(self._check, self._enough):
             self._check()
             choice = self._chosen()
-            if self._admits(choice.course) and self._is_exact(choice):
+            if self.admits(choice.course) and self._is_exact(choice):
                 return self._first_of_ties(choice)
         return self.best
 
-    def _chosen(self) -> Choice:
+    def _chosen(self) -> Solution:
         """Return the choice of the last model."""
         master, holds = self.master, self.master.solver.holds
         taken = [n for n, literal in master.chosen.items() if holds(literal)]
@@ -263,14 +274,10 @@ class PlanSearch:
         )
         noticed = tuple(sorted(n for n in taken if self.noticed >> n & 1))
         calm = tuple(sorted(n for n in taken if not self.noticed >> n & 1))
-        return Choice(Course(noticed, regions), calm)
+        return Solution(Course(noticed, regions), calm)
 
-    def _admits(self, course: Course) -> bool:
-        """Tell whether the relaxations admit a course; add clauses if not."""
-        return self._reachable(course) and self._stands(course)
-
-    def _reachable(self, course: Course) -> bool:
-        """Tell whether a course is delete-relaxed reachable; add a landmark if not."""
+    def admits(self, course: Course) -> bool:
+        """Tell whether delete-relaxed reachability admits a course; add a landmark if not."""
         reach, master = self.reach, self.master
         stirring = tuple(n for n in course.noticed if self._stirring >> n & 1)
         prospect = reach.on_the_way(stirring)
@@ -295,7 +302,7 @@ class PlanSearch:
             return False
         return True
 
-    def _is_exact(self, choice: Choice) -> bool:
+    def _is_exact(self, choice: Solution) -> bool:
         """Tell whether a choice has a plan at the bound; else exclude its course."""
         arrival = self._path(choice.course)
         if arrival is None:
@@ -314,7 +321,7 @@ class PlanSearch:
         self.master.solver.add(self._not(choice.course))
         return False
 
-    def _improve(self, choice: Choice) -> None:
+    def _improve(self, choice: Solution) -> None:
         """Keep the best path of a choice if it is the best known."""
         path = self._path(choice.course)
         assert path is not None
@@ -357,7 +364,8 @@ class PlanSearch:
             astray = any(strays(n, places[axis]) for axis, n in reach.position.items())
             return not astray and transitions.judge(placed(places, apart)).consistent
 
-        may_come = partial(reach.may_come, rests=rests)
+        looks_ahead = Device.REACH_OF_ORDERS in self.devices
+        may_come = partial(reach.may_come, rests=rests) if looks_ahead else None
         ordering = Ordering(
             self.options,
             noticed,
@@ -365,7 +373,6 @@ class PlanSearch:
             strays,
             False,
             self.settings.least_efforts(course.noticed, course.regions),
-            math.inf,
             may_come,
         )
         for path in orders(ordering, self.limits):
@@ -376,29 +383,72 @@ class PlanSearch:
 
     def _exclude(self, course: Course) -> None:
         """Add a clause against a course that no order follows."""
-        clause = self.conflicts.clause(course.noticed, course.regions, self.limits)
-        clause = clause or self._not(course)
+        clause = self._explained(course) or self._not(course)
         assert not any(map(self.master.solver.holds, clause)), "a clause excludes the last model"
         self.master.solver.add(clause)
 
-    def _stands(self, course: Course) -> bool:
-        """Tell whether features stand where they are set from, or add clauses."""
-        stands = True
-        for position, starts in self.settings.assumed(course.noticed):
-            clause = self.conflicts.standing_clause(position, starts, course.noticed, self.limits)
-            if clause is not None:
-                self.master.solver.add(clause)
-                stands = False
-        return stands
+    def _explained(self, course: Course) -> list[Literal] | None:
+        """Return a clause that explains why no order ends in a course, if there is one."""
+        if Device.ORDER_CONFLICTS not in self.devices:
+            return None
+        return self.conflicts.clause(course.noticed, course.regions, self.limits)
 
     @cached_property
     def conflicts(self) -> OrderConflicts:
         """Return the oracle that explains why no order ends in a course."""
         return OrderConflicts(self.options, self.reach, self.master)
 
+    # Enumeration.
+
+    def may_arrive(self) -> bool:
+        """Tell whether the master problem has a solution; if not, there is no plan."""
+        return self.root is not None and bool(self.master.solver.solve([], self._check))
+
+    def next_solution(self) -> Solution | None:
+        """Return the next solution in the order of a lower bound of its paths, or None.
+
+        Clauses that were added since the last one only exclude solutions.
+        """
+        if self.root is None or self.master.solver.is_refuted:
+            return None
+        solution = self._settled([]) if self._is_optimal else None
+        if solution is None:
+            self._is_optimal = self.objective.minimize(self._check)
+            solution = self._settled([]) if self._is_optimal else None
+        return solution
+
+    _is_optimal: bool = False
+
+    def key_of(self, solution: Solution) -> Key:
+        """Return a lower bound of the keys of all paths of solutions that are left."""
+        return Key(*self._bound, sequence=self._least_sequence(solution))
+
+    @cached_property
+    def final_regions(self) -> list[int]:
+        """Return the regions in which each endogenous feature may end."""
+        return [mask_of(literals) for literals in self.master.regions]
+
+    def explain(self, course: Course) -> None:
+        """Add a clause against a course, if one explains why no order ends there."""
+        clause = self._explained(course)
+        if clause is not None:
+            self.master.solver.add(clause)
+
+    def exclude_set(self, chosen: Sequence[int], *, and_larger: bool) -> None:
+        """Exclude a set of options, and perhaps all that contain it."""
+        others = 0
+        if not and_larger:
+            others = (1 << len(self.options.listed)) - 1
+            for number in chosen:
+                others &= ~self.options.by_axis[self.options.listed[number].axis]
+        literals = self.master.chosen
+        self.master.solver.add(
+            [*(opposite(literals[n]) for n in chosen), *(literals[n] for n in numbers(others))]
+        )
+
     # Ties.
 
-    def _first_of_ties(self, choice: Choice) -> Arrival:
+    def _first_of_ties(self, choice: Solution) -> Arrival:
         """Return the plan of least measure with the first sequence of actions."""
         solver = self.master.solver
         self._improve(choice)
@@ -407,11 +457,11 @@ class PlanSearch:
             assert self.best is not None
             if following is None or self._least_sequence(following) >= self.best.key.sequence:
                 return self.best
-            if self._admits(following.course) and self._is_exact(following):
+            if self.admits(following.course) and self._is_exact(following):
                 self._improve(following)
                 solver.add(self._not(following.course))
 
-    def _settled(self, conditions: Iterable[Literal]) -> Choice | None:
+    def _settled(self, conditions: Iterable[Literal]) -> Solution | None:
         """Return the optimum of the master problem with the least bound of its sequence."""
         found = self.objective.best_with(conditions, self._acts, self._check)
         return self._chosen() if found else None
@@ -439,7 +489,7 @@ class PlanSearch:
             literals += [*chosen, *moved]
         return literals
 
-    def _least_sequence(self, choice: Choice) -> tuple[Act, ...]:
+    def _least_sequence(self, choice: Solution) -> tuple[Act, ...]:
         """Return a sequence that no path of a choice comes before.
 
         It holds for paths with just the actions that the choice tells.

@@ -20,10 +20,7 @@ from p2c._plan.search.dominated_options import better_options, dominated
 from p2c._plan.search.relaxed_reach import settle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from p2c._plan.compiled.space import Space
-    from p2c._plan.search.best_first import Limits
     from p2c._plan.search.dominated_options import BetterOptions
     from p2c._plan.search.relaxed_reach import RelaxedReach
 
@@ -126,24 +123,6 @@ class Propagation:
         return end
 
 
-def some_state(end: End, limits: Limits) -> bool:
-    """Tell whether some state within an end may be at the goal and at rest, feature by feature until all are decided."""
-    waiting = [end]
-    while waiting:
-        limits.check()
-        decided = True
-        for case in waiting.pop().split():
-            decided = False
-            try:
-                case.settle()
-            except DeadEnd:
-                continue
-            waiting.append(case)
-        if decided:
-            return True
-    return False
-
-
 class End:
     """The values that every feature may still end with, and what follows from there being no more of them."""
 
@@ -175,12 +154,6 @@ class End:
             else:
                 self._measure(axis)
         self.regions = reach.look(self.may_of, self.must_of, regions).regions
-
-    @property
-    def forced(self) -> list[int]:
-        """Return the features that every plan must still act on, as options."""
-        on_axis = self.propagation.reach.on_axis
-        return [on_axis[axis] & self.left for axis in sorted(self.moved - self.taken.keys())]
 
     @property
     def is_refused(self) -> bool:
@@ -217,36 +190,6 @@ class End:
         """Leave governed features only some regions."""
         for position, kept in enumerate(map(and_, self.regions, regions)):
             self._leave_regions(position, kept)
-
-    def split(self) -> Iterator[End]:
-        """Yield the cases of the feature that has the fewest, but more than one: each value that it may end with."""
-        reach = self.propagation.reach
-        cases: list[tuple[int, int, bool]] = []
-        for axis, options in reach.on_axis.items():
-            count = (options & self.left).bit_count() + (axis not in self.moved)
-            if axis not in reach.moves_of and axis not in self.taken and count > 1:
-                cases.append((count, axis, False))
-        for position, axis, _ in reach.governed:
-            count = self.regions[position].bit_count()
-            if count > 1:
-                cases.append((count, axis, True))
-        if cases:
-            _, axis, governed = min(cases)
-            yield from self._rested(axis) if governed else self._acted(axis)
-
-    def _rested(self, axis: int) -> Iterator[End]:
-        position = self.propagation.reach.position[axis]
-        for bit in bits(self.regions[position]):
-            end = self.narrowed((), self.left)
-            end._leave_regions(position, bit)
-            yield end
-
-    def _acted(self, axis: int) -> Iterator[End]:
-        options = self.propagation.reach.on_axis[axis]
-        if axis not in self.moved:
-            yield self.narrowed((), self.left & ~options)
-        for number in numbers(options & self.left):
-            yield self.narrowed((number,), self.left)
 
     def narrowed(self, chosen: tuple[int, ...], left: int) -> End:
         """Return a copy in which more is chosen and no more is left open."""

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from p2c._learn.model.cheapest_cells import CheapestCells
+    from p2c._plan.search.action_sets import ActionSets, OrderLead
     from p2c._plan.search.best_first import Lead, Limits
     from p2c._plan.search.cheapest_points import Span
     from p2c._plan.search.options import Option, Options
     from p2c._plan.search.relaxed_reach import RelaxedReach
-    from p2c._plan.search.set_search import OrderLead, SetSearch
 
 Open = tuple[int, ...]
 """The open regions of each effect-relevant feature, as a mask by number."""
@@ -64,7 +64,7 @@ class Region(NamedTuple):
 class RegionSearch:
     """The plans of one person that set off an effect or may break a constraint."""
 
-    search: SetSearch
+    search: ActionSets
     boxes: Callable[[int, frozenset[int]], Iterable[Lead]]
     """Begins the search by boxes where the compiled search does not apply.
 

@@ -247,33 +247,6 @@ class RelaxedReach:
             ]
         )
 
-    def set_last(self, chosen: tuple[int, ...]) -> frozenset[int]:
-        """Return the governed features that some options set and no other governed feature notices.
-
-        Wherever an order of the options brings them, they may as well be set there last, those upstream first. What holds up
-        another feature while it is violated is noticed, too, even if the rules that read it never fire.
-        """
-        space = self.transitions.person.space
-        axes = [self.options[number].axis for number in chosen]
-        # Where an effect may end is restricted, to set a feature early may keep it from being carried off too far.
-        early = frozenset(
-            axis
-            for axis in axes
-            if axis in self.moves_of and not space.axes[axis].feature.bars_effects
-        )
-        if not early or self.are_supported or space.model_bit & space.noticing:
-            return frozenset()
-        way = self.on_the_way(tuple(n for n in chosen if self.options[n].axis in space.stirring))
-        while True:
-            noticing = space.noticing & way.may & ~self._rules_of(early)
-            noticed = {axis for axis in early if way.may_of[axis] & ~way.must_of[axis] & noticing}
-            for each in self.causal_moves:
-                if each.index not in early:
-                    noticed |= early & each.governed.above
-            if not noticed:
-                return early
-            early -= noticed
-
     def _rules_of(self, axes: frozenset[int]) -> int:
         return sum(rules for _, axis, rules in self.governed if axis in axes)
 
@@ -565,17 +538,3 @@ class RelaxedReach:
                     passing |= bit
             known = self._passing[rule, axis] = passing, self.on_axis.get(axis, 0) ^ passing
         return known
-
-    def noticed(self, rule: int, axis: int) -> int:
-        """Return the options on a feature with which a rule's tests on it come out otherwise than at first."""
-        return self.meeting(rule, axis)[self.own[axis] >> rule & 1]
-
-    def meeting(self, rule: int, axis: int) -> tuple[int, int]:
-        """Return the options on a feature that come to a place where a rule's tests pass, and to one where they fail."""
-        passing, failing = self.mending(rule, axis)
-        if self.transitions.person.space.axes[axis].feature.moves_from is not None:
-            for number in numbers(self.on_axis.get(axis, 0)):
-                some, every = self.passed[number]
-                passing |= (some >> rule & 1) << number
-                failing |= (~every >> rule & 1) << number
-        return passing, failing

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.axis import OFF
 from p2c._plan.compiled.bitsets import grown, numbers
-from p2c._plan.search.least_efforts import gaps
+from p2c._plan.compiled.transitions import Variety
 from p2c._plan.search.solver import opposite
+from p2c._spec.feature import Action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from p2c._plan.compiled.transitions import Transitions
     from p2c._plan.search.cdcl import Literal
     from p2c._plan.search.completion import Completion
 
@@ -96,7 +98,7 @@ class Settings:
         for start in numbers(starts):
             efforts[start] = {}
             for end in numbers(reach.causal_moves[position].grid):
-                known = gaps(reach.transitions, axis, 1 << start, 1 << end, 1 << end, stays=stays)
+                known = _efforts_between(reach.transitions, axis, start, end, stays=stays)
                 effort = min(known, default=None)
                 if effort is not None:
                     efforts[start][end] = effort
@@ -146,12 +148,6 @@ class Settings:
                 )
         return least
 
-    def assumed(self, chosen: Sequence[int]) -> Iterator[tuple[int, Mapping[int, Literal]]]:
-        """Yield features that options set, with the literals of their first regions."""
-        for position, (number, starts, _) in self._settings.items():
-            if number in chosen:
-                yield position, starts
-
     def are_reachable(self, chosen: int, noticed: int, regions: Sequence[int]) -> bool:
         """Tell whether features may be set as in the model, or add a landmark.
 
@@ -200,3 +196,42 @@ class Settings:
             if not regions >> region & 1:
                 master.solver.add([opposite(literal), *unless, *needed])
         return False
+
+
+def _efforts_between(
+    transitions: Transitions, axis: int, start: int, end: int, *, stays: bool
+) -> Iterator[int]:
+    """Yield lower bounds of the effort of setting a feature from a region to a region; none if no action leads there.
+
+    With `stays`, effects never carry the feature back to its initial region, so that it has its initial value there.
+    """
+    person = transitions.person
+    regions, action = person.space.axes[axis].regions, person.space.axes[axis].feature.action
+    own = person.places[axis]
+    places = (own, own) if stays and own in regions[start] else regions[start]
+    if end == start:
+        if transitions.variety is Variety.POINTS:
+            yield person.prices.per_action
+        elif axis in transitions.own_matters:
+            yield from _steps(transitions, axis, places, regions[end])
+    elif end > start and action is not Action.DOWN:
+        yield person.effort(axis, places[-1], regions[end][0])
+    elif end < start and action is not Action.UP:
+        yield person.effort(axis, places[0], regions[end][-1])
+
+
+def _steps(
+    transitions: Transitions, axis: int, places: Sequence[int], region: Sequence[int]
+) -> Iterator[int]:
+    """Yield the efforts of setting a feature to another value of its region.
+
+    It stands at its own value if `places` names no other one.
+    """
+    person = transitions.person
+    if places[0] != places[-1] or places[0] not in region:
+        yield person.prices.per_action
+        return
+    own = places[0]
+    for place in (own - 1, own + 1) if isinstance(region, range) else region:
+        if place != own and place in region and transitions.leads(axis, own, place):
+            yield person.effort(axis, own, place)

@@ -12,9 +12,9 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.person import grid_measures
+from p2c._plan.search.action_sets import OrderLead
 from p2c._plan.search.best_first import Arrival, Key, Move, chain_of
 from p2c._plan.search.relaxation import NEARLY, STAY, closed, is_settled, relax, sloped, split
-from p2c._plan.search.set_search import OrderLead
 from p2c._plan.search.weighed_offers import offer_of, per_effort, run_hull
 from p2c._rules.theory import ACCEPTED, Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import pytest
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions
 from p2c._plan.outcome import GaveUp
-from p2c._plan.planner import search_plan
+from p2c._plan.planner import find_plan, search_plan
 from p2c._plan.search import best_first
 from p2c._plan.search.arrivals import arrivals
 from p2c._plan.search.best_first import Limits
@@ -19,7 +19,6 @@ from p2c._plan.search.states import StateSearch
 from p2c.problem import Problem
 from tests.loan import category, whole
 from tests.oracle import best_plan
-from tests.plan.search.test_stopovers import Counted
 from tests.plan.test_agreement import compare
 from tests.strategies import seeded_problems
 from tests.synthetic import synthetic
@@ -113,19 +112,11 @@ def problems_along_moves(seed: int, count: int) -> Iterator[tuple[Document, Docu
             yield told, row
 
 
-@pytest.fixture(params=[0, best_first.HARD])
-def hard(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every search count as hard from its beginning, so that what costs more is tried as well; then as ever."""
-    monkeypatch.setattr(best_first, "HARD", request.param)
-
-
-@pytest.mark.usefixtures("hard")
 def test_choosing_trails_first_agrees_with_the_slow_planner() -> None:
     assert agreeing(problems_along_moves(58, 150)) >= 50
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("hard")
 @pytest.mark.parametrize("seed", range(100, 145))
 def test_choosing_trails_first_agrees_with_the_slow_planner_on_many_more(seed: int) -> None:
     assert agreeing(problems_along_moves(seed, 100)) >= 30
@@ -146,13 +137,11 @@ def carried_along_moves(seed: int, count: int) -> Iterator[tuple[Document, Docum
             yield told | ({"effects": "supported"} if rng.random() < 0.4 else {}), row
 
 
-@pytest.mark.usefixtures("hard")
 def test_features_set_again_between_effects_agree_with_the_slow_planner() -> None:
     assert agreeing(carried_along_moves(7, 60)) >= 20
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("hard")
 @pytest.mark.parametrize("seed", range(700, 720))
 def test_features_set_again_between_effects_agree_on_many_more(seed: int) -> None:
     assert agreeing(carried_along_moves(seed, 100)) >= 30
@@ -165,13 +154,11 @@ def with_supported_effects(seed: int, count: int) -> Iterator[tuple[Document, Do
             yield document | {"effects": "supported"}, row
 
 
-@pytest.mark.usefixtures("hard")
 def test_choosing_sets_where_effects_are_supported_agrees_with_the_slow_planner() -> None:
     assert agreeing(with_supported_effects(90, 150)) >= 80
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("hard")
 @pytest.mark.parametrize("seed", range(900, 945))
 def test_choosing_sets_where_effects_are_supported_agrees_on_many_more(seed: int) -> None:
     assert agreeing(with_supported_effects(seed, 100)) >= 50
@@ -190,6 +177,38 @@ def test_features_with_moves_are_set_with_few_nodes() -> None:
     for row in rows:
         limits = Limits(nodes=600)
         assert search_plan(dynamics_of(problem, row), limits).status != "gave_up"
+
+
+@dataclass
+class Counted(Limits):
+    """No limits; counts the checks: one for each step of an order, each set of ends and each slice of the clause search."""
+
+    checks: int = 0
+
+    def check(self) -> None:
+        """Count."""
+        self.checks += 1
+
+
+def test_a_set_of_features_that_rules_carry_on_is_put_in_order_in_few_steps() -> None:
+    document, row = unplanted(133, *SIZES["20/40/15"])
+    for name in ("f6", "f15"):
+        document["features"][name]["action"] = "free"
+    problem, limits = Problem.from_dict(document), Counted()
+    plan = find_plan(problem.compiled, problem.read_row(row), limits)
+    assert plan.cost == 3.706
+    assert limits.checks < 3_000
+
+
+def test_under_a_ceiling_no_more_orders_are_tried_than_places_are_open() -> None:
+    document, row = unplanted(6459, 9, 12, 8)
+    for keys in document["features"].values():
+        if keys.get("action", "fixed") == "fixed":
+            keys["action"] = "free"
+    problem, limits = Problem.from_dict({**document, "norm": "linf"}), Counted()
+    plan = find_plan(problem.compiled, problem.read_row(row), limits)
+    assert plan.status == "infeasible"
+    assert limits.checks < 6_000
 
 
 def sets_agree_with_states(document: Document, row: Document) -> bool:
