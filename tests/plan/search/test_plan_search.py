@@ -127,10 +127,13 @@ def test_learning_finds_the_plans_of_the_search_by_states(norm: str) -> None:
         same_as_states(with_moves(document | keys, most=1), row)
 
 
-def test_learning_finds_the_plans_of_the_search_by_states_where_one_is_planted() -> None:
-    for seed in (1, 2):
-        document, rows = synthetic(10, 20, 8, seed=seed)
-        assert all(same_as_states(document, row) for row in rows)
+def test_learning_finds_the_costs_of_clingo_where_one_is_planted() -> None:
+    document, rows = synthetic(10, 20, 8, seed=1)
+    problem = Problem.from_dict(document)
+    for row in rows[:2]:
+        plan = learned(document, row)
+        assert plan is not None
+        assert plan["cost"] == pytest.approx(problem.plan(row, engine="clingo").cost)
 
 
 @pytest.mark.parametrize("followed", [0, 2])
@@ -156,10 +159,10 @@ def test_families_that_grow_have_the_plans_of_the_search_by_states(name: str) ->
 @pytest.mark.parametrize("name", WIDE)
 def test_families_that_grow_have_the_costs_of_clingo(name: str) -> None:
     document, row = FAMILIES[name][0](20)
-    problem = Problem.from_dict(document)
-    plan, other = (problem.plan(row, engine=engine) for engine in ("native", "clingo"))
-    assert plan.status == other.status
-    assert plan.cost == pytest.approx(other.cost)
+    plan, other = learned(document, row), Problem.from_dict(document).plan(row, engine="clingo")
+    assert plan is not None
+    assert plan["status"] == other.status
+    assert plan["cost"] == pytest.approx(other.cost)
 
 
 def test_a_search_that_is_cut_off_gives_a_bound_that_no_plan_is_below() -> None:
