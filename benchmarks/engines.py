@@ -2,8 +2,7 @@
 
 Run from the root of the repository: python -m benchmarks.engines [people]
 The people are refused ones of the data, no two alike to the problem; for the loan, which has none, made-up ones.
-s(CASP) is asked twice: by its warm worker, and by a process for each question. The first person is shown apart: for
-them clingo grounds the problem, and the worker starts. Time by the clock means something on a quiet machine only.
+The first person is shown apart: for them clingo grounds the problem. Time by the clock means something on a quiet machine only.
 """
 
 from __future__ import annotations
@@ -20,10 +19,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.record import recorded
 from p2c._engines import ENGINES
 from p2c._engines.instance import Instance
-from p2c._engines.scasp.engine import ScaspEngine
 from p2c._engines.scasp.program import ScaspProgram
-from p2c._engines.scasp.solver import find_solver
-from p2c._engines.scasp.worker import workers_of
 from p2c._plan.compiled.space import Space
 from p2c.datasets import load_rows, names, problem_text
 from p2c.problem import Problem
@@ -38,7 +34,6 @@ ASKED: dict[str, Engine] = {
     "native": ENGINES["native"],
     "clingo": ENGINES["clingo"],
     "scasp": ENGINES["scasp"],
-    "scasp cold": ScaspEngine(warm=False),
 }
 MADE_UP = 10_000
 """Random rows of a problem that has no data."""
@@ -76,13 +71,6 @@ def spent() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def end_workers() -> None:
-    solver = find_solver()
-    workers = None if solver is None else workers_of(solver.command)
-    if workers is not None:
-        workers.end()
-
-
 def timed(
     engine: Engine, problem: Problem, people: list[State]
 ) -> tuple[list[float], float, list[Any]]:
@@ -94,7 +82,6 @@ def timed(
         begin = time.perf_counter()
         costs.append(engine.plan(space, state).cost)
         times.append(time.perf_counter() - begin)
-    end_workers()
     return times, spent() - before, costs
 
 

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.record import recorded
 from p2c._learn.foldse import FoldSE
-from p2c._learn.foldse.text import count_literals
+from p2c._learn.foldse.literals import count_literals
 from p2c.datasets import load_frame
 from tests.learn.foldse.reference import Reference
 

@@ -181,7 +181,9 @@ class World:
         self.lasting = lasting
         self.features = theory.features
         self.index = {feature.name: place for place, feature in enumerate(theory.features)}
-        self.arithmetic = Arithmetic(theory, initial, getattr(initial, "omitted", frozenset()))
+        unused = {each.name: 0 for each in theory.resources}
+        omitted: frozenset[str] = getattr(initial, "omitted", frozenset())
+        self.arithmetic = Arithmetic(theory, {**initial, **unused}, omitted)
         initial = self.arithmetic.initial
         self.domains = [
             [] if feature.equation else domain_values(feature) for feature in theory.features
@@ -190,6 +192,7 @@ class World:
         self.initial = tuple(
             self._place(f, initial[each.name]) for f, each in enumerate(self.features)
         )
+        self.widen()
         self.decisions = dict(theory.decisions)
         self._tables: dict[int, tuple[bool, ...]] = {}
         self.causes = {self.index[name]: clauses for name, clauses in theory.causes}
@@ -215,6 +218,9 @@ class World:
         at_start = self.facts(self.initial)
         self.excused, self.excused_constraints = at_start.violated, at_start.breached
         self._facts.clear()
+
+    def widen(self) -> None:
+        """Add values outside the domains and the row."""
 
     @property
     def refused(self) -> bool:
@@ -383,7 +389,9 @@ class World:
         }
         for f, each in enumerate(self.features):
             if each.equation:
-                parents[f] = frozenset(self.index[name] for name in each.equation.reads)
+                parents[f] = frozenset(
+                    self.index[name] for name in each.equation.reads if name in self.index
+                )
         above = {f: frozenset(parents[f]) for f in parents}
         for _ in self.features:
             above = {f: up.union(*(above[g] for g in up if g in above)) for f, up in above.items()}

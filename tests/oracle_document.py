@@ -54,7 +54,7 @@ def _exceptions(world: World) -> list[dict[str, Any]]:
     return [*world.arithmetic.mismatches, *features, *constraints]
 
 
-def _recomputed(world: World, act: Act, before: Places, after: Places) -> list[dict[str, Any]]:
+def _recomputed(world: World, before: Places, after: Places) -> list[dict[str, Any]]:
     """Return the changes of computed features that an action brings."""
     return [
         {
@@ -90,7 +90,7 @@ def _written(world: World, path: Path) -> list[dict[str, Any]]:
         path.acts, path.direct, path.states, path.states[1:], strict=False
     ):
         actions.append(_action(world, act, before, direct=direct))
-        actions += _recomputed(world, act, before, after)
+        actions += _recomputed(world, before, after)
         if world.facts(after).consistent:
             steps.append({"actions": actions, "state": world.named(after)})
             actions = []

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 @cache
-def number(value: int | float) -> Fraction:
+def number(value: int | float | Fraction) -> Fraction:
     """Return what the decimal text of a number denotes."""
-    return Fraction(repr(value))
+    return value if isinstance(value, Fraction) else Fraction(repr(value))
 
 
 def same(one: str | int | float, other: str | int | float) -> bool:

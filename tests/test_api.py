@@ -38,6 +38,7 @@ PUBLIC = {
     "P2CError",
     "Plan",
     "Problem",
+    "equations_from",
     "learn_causal_rules",
     "read_review",
     "write_review",
@@ -175,7 +176,9 @@ def test_every_plan_has_all_attributes(loan: Problem, status: str) -> None:
     plan = loan.plan(row, node_limit=1 if status == "gave_up" else None)
     assert plan.status == status
     assert {name: getattr(plan, name) for name in ATTRIBUTES[status]} == ATTRIBUTES[status]
-    assert (plan.uses, plan.slack, plan.model, plan.unknown) == ({}, None, None, ())
+    uses = {"months": 14, "dollars": 25000} if status == "found" else {}
+    assert (plan.slack is not None) == (status == "found")
+    assert (plan.uses, plan.model, plan.unknown) == (uses, None, ())
     assert plan.exceptions == plan.question.exceptions
     document = plan.to_dict()
     assert (document["proof"], document["optimal"]) == (plan.proof, plan.optimal)

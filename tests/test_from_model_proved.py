@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
+    BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
 )
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -30,8 +34,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from p2c._learn.extract import logic
-from p2c._learn.extract.logic import extract_logic
-from p2c._learn.extract.surrogate import learn_ruleset
+from p2c._learn.extract.logic import extract_logic, learn_ruleset
 from p2c._learn.model import NotRead, Read
 from p2c.errors import P2CError
 from p2c.problem import Problem
@@ -54,6 +57,35 @@ MODELS: dict[str, Any] = {
             remainder=StandardScaler(),
         ),
         LinearSVC(random_state=0),
+    ),
+    "calibrated folds": CalibratedClassifierCV(LogisticRegression(), cv=3),
+    "calibrated forests": CalibratedClassifierCV(
+        RandomForestClassifier(8, max_depth=4, random_state=0), cv=3, method="isotonic"
+    ),
+    "mean of probabilities": VotingClassifier(
+        [
+            ("a", LogisticRegression()),
+            ("b", RandomForestClassifier(8, max_depth=4, random_state=0)),
+        ],
+        voting="soft",
+        weights=[1, 3],
+    ),
+    "votes": VotingClassifier(
+        [
+            ("a", LogisticRegression()),
+            ("b", DecisionTreeClassifier(max_depth=3)),
+            ("c", GradientBoostingClassifier(n_estimators=5, max_depth=2)),
+        ]
+    ),
+    "bag": BaggingClassifier(LogisticRegression(), n_estimators=4, max_features=3, random_state=0),
+    "stack": StackingClassifier(
+        [
+            ("a", DecisionTreeClassifier(max_depth=3)),
+            ("b", GradientBoostingClassifier(n_estimators=8, max_depth=2, random_state=0)),
+            ("c", RidgeClassifier()),
+        ],
+        passthrough=True,
+        cv=3,
     ),
 }
 CAUSAL = "score(X,N) :- debt(X,D), D=<2, N>=6. score(X,N) :- debt(X,D), D>2, N<6."

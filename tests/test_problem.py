@@ -87,7 +87,7 @@ def test_every_key_that_can_be_overridden_is(loan: Problem) -> None:
         "norm": "l2",
         "minimize": "actions",
     }
-    assert set(values) == set(OVERRIDES)
+    assert {*values, "limits", "max_actions"} == set(OVERRIDES)
     for key, value in values.items():
         assert loan.with_keys(**{key: value}).to_dict()[key] == value
 
@@ -330,5 +330,5 @@ def test_help_and_a_look_at_all_members_work_without_any_extra(absent: list[str]
         "print('FoldSE' in dict(inspect.getmembers(p2c)))"
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert "a plan from a refused application" in done.stdout
+    assert "Plans from a refusal to an acceptance" in done.stdout
     assert done.stdout.endswith(f"{not absent}\n")

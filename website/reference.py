@@ -172,6 +172,7 @@ NAMES = (
     "Problem",
     "Plan",
     "FoldSE",
+    "equations_from",
     "learn_causal_rules",
     "write_review",
     "read_review",

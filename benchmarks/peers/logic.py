@@ -14,7 +14,7 @@ from pysmt.typing import INT
 
 from benchmarks.peers.protocol import Answer
 from p2c._rules.syntax import Comparator
-from p2c._rules.theory import Test
+from p2c._rules.theory import Relation, Test
 from p2c._spec.feature import Action, Grid, Kind, exact
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def holds(theory: Theory, body: Iterable[Condition], terms: Terms) -> Any:
 def _condition(theory: Theory, condition: Condition, terms: Terms) -> Any:
     if isinstance(condition, Test):
         plain = _test(theory.feature[condition.feature], condition, terms[condition.feature])
+    elif isinstance(condition, Relation):
+        raise NotImplementedError("comparisons of expressions are not encoded")
     else:
         clauses = theory.rules_for[condition.decision]
         plain = smt.Or([holds(theory, clause.body, terms) for clause in clauses])

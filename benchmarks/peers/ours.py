@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchmarks.peers.protocol import Path
     from benchmarks.world import State, World
-    from p2c._plan.outcome import CausalAction, DirectAction, Plan
+    from p2c._plan.outcome import Action, Plan
 
 
 def prepare_rules(world: World) -> Finder:
@@ -96,7 +96,7 @@ def _answer(plan: Plan) -> Answer:
     return Answer(dict(plan.end), plan.optimal, _changes(plan.actions))
 
 
-def _changes(actions: Iterable[DirectAction | CausalAction]) -> Path:
+def _changes(actions: Iterable[Action]) -> Path:
     return tuple((action.feature, action.end) for action in actions)
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from p2c._learn.causal.review import read_review as read_review
     from p2c._learn.causal.review import write_review as write_review
     from p2c._learn.foldse import FoldSE as FoldSE
+    from p2c._learn.relations.structural import equations_from as equations_from
     from p2c._plan.rendered import Plan as Plan
     from p2c.errors import P2CError as P2CError
     from p2c.problem import Problem as Problem
@@ -47,6 +48,7 @@ HOMES = {"P2CError": "p2c.errors", "Plan": "p2c._plan.rendered", "Problem": "p2c
 """Public names by the module that is imported when the name is first used."""
 LEARNING = {
     "FoldSE": "p2c._learn.foldse",
+    "equations_from": "p2c._learn.relations.structural",
     "learn_causal_rules": "p2c._learn.causal.learning",
     "read_review": "p2c._learn.causal.review",
     "write_review": "p2c._learn.causal.review",
@@ -67,7 +69,7 @@ def _is_installed(package: str) -> bool:
 
 
 if _is_installed("pandas") and _is_installed("sklearn"):
-    __all__ += ["FoldSE", "learn_causal_rules", "read_review", "write_review"]
+    __all__ += ["FoldSE", "equations_from", "learn_causal_rules", "read_review", "write_review"]
 
 
 def __getattr__(name: str) -> object:

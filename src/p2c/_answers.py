@@ -1,33 +1,52 @@
 """Answers of a problem for one person and for tables, and checks of answers.
 
 If a model decides, it verifies each plan: the plan is proved if the model was parsed, else found by queries. Rarely used
-modules are imported on first use.
+modules, such as the formats of words and pictures, are imported on first use.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from p2c._engines import ENGINES
 from p2c._plan.nearest import Distinct
+from p2c._plan.outcome import Found, answer_to
 from p2c._plan.rendered import Plans
-from p2c._report.plan_renderer import with_renderer
+from p2c._plan.restriction import Restriction
 from p2c._rules.evaluate import goal_holds
 from p2c._rules.theory import ACCEPTED, Call
+from p2c._spec.feature import Action, exact
 from p2c._spec.overrides import OVERRIDES, whole_number
-from p2c.errors import EngineError, Fault, P2CError, PlanError, UncertifiedError, shown
+from p2c._spec.resources import ACTIONS, COST
+from p2c._spec.spec import Minimize
+from p2c.errors import (
+    EngineError,
+    Fault,
+    P2CError,
+    PlanError,
+    UncertifiedError,
+    shown,
+    suggestion,
+    words_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     import pandas as pd
 
     from p2c._engines.policy import Policy
+    from p2c._plan.check.progress import Progress
     from p2c._plan.check.validate import Verdict
     from p2c._plan.outcome import Plan
     from p2c._plan.plan_json import PlanRecord
+    from p2c._report.document import Document
+    from p2c._report.follow_up import FollowUp
+    from p2c._rules.theory import Theory
+    from p2c._spec.feature import Value
     from p2c._spec.row import State
     from p2c._statement import Statement
 
@@ -36,6 +55,63 @@ CERTIFY_SECONDS = 30.0
 
 PROVERS = {"clingo": "clingo", "scasp": "s(CASP)"}
 """The solvers that share no search with the planner."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRenderer:
+    """Tells and draws the plans of one problem.
+
+    `cheapest` is false where others of the k nearest come before.
+    """
+
+    theory: Theory
+    cheapest: bool = True
+    decides: Theory | None = None
+    """The theory that decides, if another one gives the words."""
+    _slacks: dict[Any, Mapping[str, Any] | None] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def slack(self, plan: Found) -> Mapping[str, Any] | None:
+        """Return the values around each target that reach the goal as well."""
+        from p2c._plan.slack import find_slack
+
+        key = tuple(plan.actions)
+        if key not in self._slacks:
+            self._slacks[key] = find_slack(self.decides or self.theory, plan)
+        return self._slacks[key]
+
+    def explain(self, plan: Plan, *, language: str) -> str:
+        """Return the outcome in words for the person."""
+        from p2c._report.text import plain_text
+
+        return plain_text(self._letter(plan, language))
+
+    def svg(self, plan: Plan, *, theme: str, language: str) -> str:
+        """Return the outcome as a picture."""
+        from p2c._report.picture import plan_svg
+
+        return plan_svg(self.theory, plan, theme=theme, language=language)
+
+    def png(self, plan: Plan, *, theme: str, language: str) -> bytes:
+        """Return the outcome as a picture in pixels."""
+        from p2c._report.canvas import png
+
+        return png(self.svg(plan, theme=theme, language=language))
+
+    def html(self, plan: Plan, *, language: str = "en") -> str:
+        """Return the outcome as a piece of a notebook: the picture and the words."""
+        from p2c._report.html import notebook_html
+
+        picture = self.svg(plan, theme="auto", language=language)
+        return notebook_html(self._letter(plan, language), picture)
+
+    def _letter(self, plan: Plan, language: str) -> Document:
+        from p2c._explain.letter import write_letter
+        from p2c._report.document import letter_document
+
+        letter = write_letter(self.theory, plan, language=language, cheapest=self.cheapest)
+        return letter_document(letter)
 
 
 def described(
@@ -58,14 +134,14 @@ def described(
     question = problem.question
     if rank > 1:
         question = question | {"nearest": rank, "distinct": distinct.value}
-    return with_renderer(
-        problem.worded,
-        plan,
-        cheapest=rank == 1,
-        resting_on=problem.theory,
+    answered = plan.question.with_renderer(
+        PlanRenderer(problem.worded, rank == 1, problem.theory),
+        unknown=problem.theory.missing(plan.question.initial),
+        source=problem.worded.told_source,
         asked=question,
         as_columns=None if decider is None else decider.source.view.as_columns,
     )
+    return answer_to(answered, plan)
 
 
 def plan_for(problem: Statement, row: Any, policy: Policy, *, state: State | None = None) -> Plan:
@@ -115,6 +191,43 @@ def nearest(
         described(problem, each, rank=rank, distinct=kind)
         for rank, each in enumerate(plans, start=1)
     )
+
+
+def tradeoffs(problem: Statement, row: Any, by: Iterable[str], policy: Policy) -> Plans[Plan]:
+    """Return a plan for each Pareto-optimal vector of objectives, ascending.
+
+    Args:
+        problem: The problem.
+        row: The person's values.
+        by: The objectives: "cost", "actions" or resources.
+        policy: The limits.
+    """
+    from p2c._plan.boxes.planner import plans
+
+    objectives = tuple(words_of(by, "by: expected names of objectives"))
+    available = (COST, ACTIONS, *(each.name for each in problem.theory.resources))
+    for name in objectives:
+        if name not in available:
+            hint = suggestion(name, available)
+            raise P2CError(
+                f"by: expected 'cost', 'actions' or a resource, found {shown(name)}; {hint}"
+            )
+    if not objectives or len(set(objectives)) < len(objectives):
+        raise P2CError(
+            f"by: expected one or more objectives, each once, found {shown(list(objectives))}"
+        )
+    if not policy.is_own:
+        raise EngineError(f"no trade-offs by '{policy.engine}': use native")
+    if problem.is_asked:
+        raise EngineError("no trade-offs with a black-box model: they are proved by a search")
+    state = problem.read_row(row)
+    theory = replace(problem.theory, objectives=tuple(dict.fromkeys([*objectives, COST])))
+    answers = list(plans(theory, state, policy.limits, front=len(objectives)))
+    if answers[0].status == "infeasible":
+        return Plans()
+    if problem.decider is not None:
+        answers = problem.planner.tradeoffs(problem.planner.decider.source.view.named(row), answers)
+    return Plans(described(problem, each) for each in answers)
 
 
 def read_distinct(name: str) -> Distinct:
@@ -190,8 +303,7 @@ def model_lines(
     from p2c._blackbox.table import Chunks, plan_lines
 
     policy.refuse_model()
-    needed = {each.name for each in problem.theory.features if not each.kept}
-    problem.planner.decider.source.view.refuse_absent(table, needed)
+    problem.planner.decider.source.view.refuse_absent(table, _needed(problem))
     return plan_lines(
         problem.theory,
         lambda row: model_plans(problem, row, 1, policy)[0],
@@ -201,6 +313,12 @@ def model_lines(
         if problem.planner.proves
         else None,
     )
+
+
+def _needed(problem: Statement) -> set[str]:
+    """Return the features that a table has to have."""
+    features = problem.theory.features
+    return {each.name for each in features if not each.kept and each.equation is None}
 
 
 def predict(problem: Statement, rows: Any) -> Any:
@@ -220,7 +338,7 @@ def predict(problem: Statement, rows: Any) -> Any:
         return goal_holds(problem.theory, problem.read_row(rows))
     model, view = decider.source.model, decider.source.view
     table = view.collapse(as_frame(rows))
-    view.refuse_absent(table, {each.name for each in problem.theory.features if not each.kept})
+    view.refuse_absent(table, _needed(problem))
     by_column = {each.name for each in view.columns} <= set(table.columns)
     if model is not None and by_column and problem.theory.goal == (Call(ACCEPTED),):
         accepted = model.answer(view.people(table)).accepted
@@ -261,6 +379,7 @@ def check(
         *_source_faults(problem, plan),
         *by_model,
         *_opened_faults(problem, plan, document),
+        *(_slack_faults(problem, plan) if verdict.ok else ()),
     )
     verdict = replace(verdict, faults=faults, asked=str(plan.asked or ""))
     if prove is None or by_model or not verdict.unchecked:
@@ -284,7 +403,7 @@ def _has_certificate(
     if policy.engine != "auto" or _place_among(plan)[0] > 1 or problem.is_asked:
         return False
     seconds = CERTIFY_SECONDS if policy.time_limit is None else policy.time_limit
-    theory, row = problem.theory, problem.read_row(plan.initial)
+    theory, row = problem.theory, problem.read_row(plan.row)
     try:
         certificate = certificate_for(theory, row, document, time_limit=seconds / 2)
         verify_claim(theory, row, document, certificate)
@@ -300,6 +419,77 @@ def read_plan(problem: Statement, document: Mapping[str, Any]) -> Plan:
     plan = read_record(document, problem.theory.feature)
     rank, distinct = _place_among(plan)
     return described(_as_asked(problem, plan), answer_of(plan), rank=rank, distinct=distinct)
+
+
+def follow_up(
+    problem: Statement, document: Mapping[str, Any], row: Any, policy: Policy
+) -> FollowUp:
+    """Compare a plan with a later row and plan again from there.
+
+    Args:
+        problem: The problem.
+        document: The plan as JSON.
+        row: The person's values now.
+        policy: The engine and its limits.
+
+    Raises:
+        PlanError: The plan has no steps.
+    """
+    from p2c._plan.check.progress import progress_of
+    from p2c._plan.check.rehearse import rehearse
+    from p2c._report.follow_up import FollowUp
+
+    old = read_plan(problem, document)
+    if not old.steps:
+        raise PlanError(f"steps: a follow-up needs a plan with steps; the status is {old.status}")
+    variant = as_asked(problem, document)
+    if variant.theory.spending:
+        raise P2CError(f"a follow-up cannot take {variant.theory.spending} into account")
+    state = variant.read_row(row)
+    progress = progress_of(variant.theory, old, state)
+    rest = rehearse(variant.theory, state, progress.rest)
+    now = variant.restricted(_after(variant, progress))
+    plan = plan_for(now, row, policy)
+    cheapest = None
+    if rest.goal and plan.optimal and plan.cost is not None:
+        cheapest = _rank(variant, rest.changes) <= _rank(variant, _changes_of(plan))
+    return FollowUp(variant.worded, progress, rest.goal, cheapest, plan)
+
+
+def _after(problem: Statement, progress: Progress) -> dict[str, Restriction]:
+    """Return the restrictions of a person after the done part of a plan.
+
+    A feature that was changed directly is left to effects. One with moves may move on, but not back.
+    """
+    restrictions = dict(problem.restrictions)
+    for name in dict.fromkeys(each.feature for each in progress.done):
+        feature, own = problem.theory.feature[name], restrictions.get(name, Restriction())
+        if feature.moves is None:
+            action = Action.EFFECT if feature.governed else Action.FIXED
+            restrictions[name] = own.model_copy(update={"action": action})
+        else:
+            left = {each.start for each in progress.done if each.feature == name}
+            only = feature.places if own.only is None else own.only
+            kept = tuple(each for each in only if each not in left)
+            change = {"only": kept} if kept else {"action": Action.FIXED}
+            restrictions[name] = own.model_copy(update=change)
+    return restrictions
+
+
+def _changes_of(plan: Plan) -> list[tuple[str, Value, Value]]:
+    return [(each.feature, each.start, each.end) for each in plan.actions]
+
+
+def _rank(problem: Statement, changes: Iterable[tuple[str, Value, Value]]) -> tuple[float, float]:
+    """Return the number of actions, if it comes first, and the rounded cost."""
+    theory, lengths = problem.theory, dict[str, Fraction]()
+    listed = list(changes)
+    for name, start, end in listed:
+        length = theory.norm.length(theory.feature[name], start, end)
+        lengths[name] = lengths.get(name, Fraction(0)) + length
+    cost = theory.norm.cost((exact(theory.feature[n].weight), far) for n, far in lengths.items())
+    count = len(listed) if theory.minimize is Minimize.ACTIONS else 0
+    return count, float(f"{cost:.9g}")
 
 
 def _place_among(plan: PlanRecord) -> tuple[int, Distinct]:
@@ -348,26 +538,42 @@ def _model_faults(problem: Statement, plan: PlanRecord, *, replayed: bool) -> It
     yield from evidence_faults(problem.planner, plan, replayed=replayed)
 
 
+def _slack_faults(problem: Statement, plan: PlanRecord) -> Iterator[Fault]:
+    """Yield a fault if a plan states another slack than it has."""
+    if plan.slack is None:
+        return
+    from p2c._plan.plan_json import answer_of
+    from p2c._plan.slack import find_slack
+
+    path = answer_of(plan)
+    due = find_slack(problem.theory, path) if isinstance(path, Found) else None
+    for name in dict.fromkeys((*plan.slack, *(due or {}))):
+        stated, right = plan.slack.get(name), (due or {}).get(name)
+        if stated != right:
+            yield Fault(f"slack: {name}", f"expected {shown(right)}, found {shown(stated)}")
+
+
 def _opened_faults(
     problem: Statement, plan: PlanRecord, document: Mapping[str, Any]
 ) -> Iterator[Fault]:
     """Yield the faults of the path that exists without the blockers."""
     from p2c._plan.check.validate import check_plan
-    from p2c._plan.lifting import lifted, liftings
+    from p2c._plan.lifting import caps, lifted, liftings, uncapped
 
     if plan.opened is None:
         return
     blockers = [each.blocker for each in plan.blockers or ()]
     seen = {name: (value,) for name, value in plan.initial.items()}
     possible = {each.blocker: each for each in liftings(problem.compiled, seen)}
+    capped = caps(problem.theory)
     for each in blockers:
-        if each not in possible:
+        if each not in possible and each not in capped:
             what = f"{each.feature} ({each.restriction})"
             yield Fault("blockers", f"{what} is no restriction that bears on the goal")
             return
-    chosen = [possible[each] for each in blockers]
+    chosen = [possible[each] for each in blockers if each in possible]
     features = tuple(lifted(each, chosen) for each in problem.theory.features)
-    theory = replace(problem.theory, features=features)
+    theory = uncapped(replace(problem.theory, features=features), blockers)
     for fault in check_plan(theory, document["opened"]).faults:
         yield Fault(f"opened: {fault.place}", fault.message)
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from p2c._blackbox.decider import StandingRules
 from p2c._blackbox.opening import decide
-from p2c._folder.sample import sample_rows
+from p2c._folder.manifest import sample_rows
 from p2c._folder.store import Fitted
 from p2c._learn.causal.adopt import with_causes
 from p2c._learn.causal.review import Review
@@ -23,24 +23,27 @@ from p2c._learn.model.asking import choose_classes, plain, read_labels
 from p2c._learn.model.grouped import with_groups
 from p2c._learn.model.stored import is_stored, load_model, model_file, of_booster
 from p2c._learn.relations.finder import one_hot_groups
-from p2c._learn.tables.assumptions import (
+from p2c._learn.tables.files import Table
+from p2c._learn.tables.grouping import grouping_of
+from p2c._learn.tables.look import (
     LEFT_OUT,
+    USELESS,
     Assumption,
+    Why,
     assume,
     feature_remarks,
     keys_of,
+    look,
     with_effects,
 )
-from p2c._learn.tables.files import Table
-from p2c._learn.tables.grouping import grouping_of
-from p2c._learn.tables.look import USELESS, Why, look
+from p2c._learn.tables.special import checked_codes
 from p2c._learn.tables.view import as_frame, by_name, refuse_twice, view_of
 from p2c._spec.expression import names, renamed, text_of
 from p2c._spec.expression_text import ExpressionError, read_expression
 from p2c._spec.feature import Action
 from p2c._spec.overrides import refuse_unknown, whole_number
 from p2c._spec.spec import BY_MODEL, ProblemSpec, Trust, read_spec
-from p2c.errors import P2CError, ProblemError
+from p2c.errors import P2CError, ProblemError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -48,9 +51,10 @@ if TYPE_CHECKING:
     from p2c._learn.decision import Learned
     from p2c._learn.extract.logic import Extraction
     from p2c._learn.extract.source import Source
-    from p2c._learn.tables.assumptions import Remarks
     from p2c._learn.tables.domains import Scale
     from p2c._learn.tables.grouping import Grouping
+    from p2c._learn.tables.look import Remarks
+    from p2c._learn.tables.special import Codes
 
 S = TypeVar("S")
 
@@ -61,6 +65,7 @@ ABOUT_TABLE = """Made by p2c from a table. Edit it; p2c lint reads it back and n
 action: "free", "up", "down" or "fixed" says who may change a feature; weight says at what effort.
 rules: who is refused, as learned; add causal rules (the head is a feature) and constraints (no head)."""
 
+RECORDED = "recorded decisions are no model: Problem.from_table(X, y) learns from them"
 KEYS = tuple(ProblemSpec.model_fields.keys() - {"features", "rules", "rules_file", "model"})
 """The keys of a problem that a problem from data takes as keywords."""
 
@@ -97,6 +102,8 @@ class DataOptions:
     features: Mapping[Any, Mapping[str, Any]] | None = None
     equations: Mapping[Any, str] | None = None
     """The equations of computed columns."""
+    special: Codes | None = None
+    """Codes for missing values by column; found in the table if None."""
     held_out: float = 0.2
     """The share of rows on which learned rules are measured."""
     budget: int = 2_000
@@ -135,9 +142,12 @@ def problem_from_model(
     budget = whole_number("budget", options.budget, least=1)
     seed = whole_number("seed", options.seed, least=0)
     trusted = Trust.of(options.trust)
+    options = replace(options, special=checked_codes(options.special))
     _refuse_no_rules(options.causal)
     X = as_frame(X) if by_name(X) else X
     origin = options.origin
+    if isinstance(model, str) and model in getattr(X, "columns", ()):
+        raise P2CError(RECORDED)
     if is_stored(model):
         origin = model_file(Path(model))
         model = load_model(origin, as_frame(X), trusted)
@@ -150,7 +160,7 @@ def problem_from_model(
     view = replace(view_of(X), grouping=grouping)
     source = read_source(model, X, desired=options.desired, threshold=options.threshold, view=view)
     if source.model is None:
-        raise P2CError("recorded decisions are no model: Problem.from_table(X, y) learns from them")
+        raise P2CError(RECORDED)
     assumed = _assumed(source, as_frame(X), options)
     described = describe_features(
         source,
@@ -158,8 +168,11 @@ def problem_from_model(
         actions=options.actions,
         features=_merged(source, assumed, options.features),
         rounded=True,
+        special=options.special,
     )
-    described = _with_equations(source, described, options)
+    described = with_equations(
+        {str(each.name): each.feature for each in source.view.columns}, described, options
+    )
     extracted = cache(lambda: extract(source, y, held_out=options.held_out, seed=seed))
     frame = as_frame(X)
     places = sample_rows(frame, seed=seed)
@@ -263,6 +276,8 @@ def problem_from_table(
         said=features,
         origin=table.source.rpartition("/")[2],
     )
+    names = dict(zip(map(str, rest.frame.columns), described["features"], strict=True))
+    described["features"] = with_equations(names, described["features"], options)
     with _by_keyword():
         described = with_causes(described | dict(keys), options.causal)
         problem = maker.from_dict(described, bounded=False)
@@ -339,7 +354,10 @@ def _assumed(source: Source, frame: pd.DataFrame, options: DataOptions) -> tuple
         for name, action in options.actions.items():
             said[columns[source.view.feature(name)]] = action
     seen = look(frame[[each.name for each in source.view.columns]])
-    return _group_reasons(assume(seen, given=said), source)
+    special = options.special
+    if special is not None:
+        special = {columns[source.view.feature(name)]: own for name, own in special.items()}
+    return _group_reasons(assume(seen, given=said, special=special), source)
 
 
 def _with_groups_assumed(
@@ -389,21 +407,28 @@ def _merged(
     return merged
 
 
-def _with_equations(
-    source: Source, described: Mapping[str, dict[str, Any]], options: DataOptions
+def with_equations(
+    columns: Mapping[str, str], described: Mapping[str, Mapping[str, Any]], options: DataOptions
 ) -> dict[str, dict[str, Any]]:
     """Return the keys of features with the equations of computed columns.
 
     Names in equations are those of features or of columns.
+
+    Args:
+        columns: The feature of each column.
+        described: The keys of each feature.
+        options: The equations, and the keys that were stated.
     """
     equations: Any = options.equations or {}
     if not hasattr(equations, "items"):
         kind = type(equations).__name__
         raise P2CError(f"equations: expected texts by column, found a {kind}")
-    features = dict(described)
-    columns = {str(each.name): each.feature for each in source.view.columns}
+    features = {name: dict(keys) for name, keys in described.items()}
     for name, text in equations.items():
-        feature = source.view.feature(name)
+        feature = columns.get(str(name), str(name))
+        if feature not in features:
+            hint = suggestion(str(name), columns)
+            raise P2CError(f"equations: no column is called {str(name)!r}; {hint}")
         if not isinstance(text, str):
             raise P2CError(f"equations: {name}: expected a text such as 'debt / income'")
         features[feature] = {**features[feature], "equation": text}

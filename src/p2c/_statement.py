@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from p2c._plan.compiled.space import Space
 from p2c._rules.bind import build_theory
 from p2c._spec.files import file_digest, read_rows
-from p2c._spec.overrides import OVERRIDES, refuse_unknown
+from p2c._spec.overrides import OVERRIDES, as_keys, refuse_unknown
 from p2c._spec.row import read_row
 from p2c._spec.spec import (
     ProblemSpec,
@@ -41,11 +41,15 @@ if TYPE_CHECKING:
     from p2c._from_data import Provenance
     from p2c._learn.extract.logic import Extraction
     from p2c._learn.model import NotRead, Read
-    from p2c._learn.tables.assumptions import Assumption
+    from p2c._learn.tables.look import Assumption
     from p2c._plan.restriction import Restriction
     from p2c._rules.theory import Classifier, Theory
     from p2c._spec.overrides import Overrides
     from p2c._spec.row import State
+
+
+MOST_VARIANTS = 1_000
+"""Number of variants of a problem that are kept."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,7 +144,7 @@ class Statement:
         from p2c._folder.store import Fitted
         from p2c._from_data import Provenance
         from p2c._learn.extract.logic import Extraction
-        from p2c._learn.tables.assumptions import as_edited
+        from p2c._learn.tables.look import as_edited
 
         decider, manifest = opened.decider, opened.manifest
         threshold = opened.spec.model.threshold if opened.spec.model else None
@@ -410,9 +414,11 @@ class Statement:
         marks = tuple(sorted((key, str(value)) for key, value in overrides.items()))
         variant = self._variants.get(marks)
         if variant is None:
-            spec = read_spec({**self.to_dict(), **overrides})
+            spec = read_spec({**self.to_dict(), **as_keys(self.spec, overrides)})
             replaced = self.replaced.union(overrides)
             changed = replace(self, spec=spec, source="", replaced=replaced)
+            if len(self._variants) >= MOST_VARIANTS:
+                self._variants.clear()
             variant = self._variants[marks] = changed._checked()
         return variant
 
@@ -460,6 +466,9 @@ class Statement:
     def question(self) -> dict[str, Any]:
         """Return the keys and restrictions that a question adds, without the norm."""
         keys = self.spec.model_dump(mode="json", include=set(self.replaced - {"norm"}))
+        if "limits" in self.replaced:
+            limits = {name: each.limit for name, each in self.spec.resources.items()}
+            keys["limits"] = {name: each for name, each in limits.items() if each is not None}
         own = {
             name: each.model_dump(mode="json", exclude_none=True)
             for name, each in self.restrictions

@@ -125,7 +125,7 @@ class Fault:
         }
 
 
-def _listed(faults: Sequence[Fault]) -> list[str]:
+def fault_lines(faults: Sequence[Fault]) -> list[str]:
     """Return the first faults as text, and the number of the rest if there are more."""
     rest = len(faults) - MOST_FAULTS
     return [*map(str, faults[:MOST_FAULTS]), *([f"and {rest:,} more"] if rest > 0 else [])]
@@ -141,7 +141,7 @@ class ProblemError(P2CError):
         self.faults = tuple(faults)
         self.source = source
         start = f"{source}: " if source else ""
-        super().__init__("\n".join(f"{start}{fault}" for fault in _listed(self.faults)))
+        super().__init__("\n".join(f"{start}{fault}" for fault in fault_lines(self.faults)))
 
 
 class RowError(P2CError):
@@ -152,7 +152,7 @@ class RowError(P2CError):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
-        super().__init__("; ".join(_listed(self.faults)))
+        super().__init__("; ".join(fault_lines(self.faults)))
 
 
 class ModelError(P2CError):
@@ -175,7 +175,7 @@ class NoticeError(P2CError):
 
     def __init__(self, source: str, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
-        super().__init__("\n".join(f"{source}: {fault}" for fault in _listed(self.faults)))
+        super().__init__("\n".join(f"{source}: {fault}" for fault in fault_lines(self.faults)))
 
 
 class ReviewError(P2CError):

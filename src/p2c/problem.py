@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from p2c._plan.rendered import Plans
     from p2c._plan.size import SpaceReport
     from p2c._report.expert_report import Origin
+    from p2c._report.follow_up import FollowUp
     from p2c._rules.lint import Finding
     from p2c._rules.proof import Proof
     from p2c._spec.overrides import Overrides
@@ -69,6 +70,7 @@ class Problem(Statement):
         scale: Scale = "range",
         features: Mapping[Any, Mapping[str, Any]] | None = None,
         equations: Mapping[Any, str] | None = None,
+        special: Mapping[Any, Iterable[float]] | None = None,
         held_out: float = 0.2,
         budget: int = 2_000,
         seed: int = 0,
@@ -95,6 +97,8 @@ class Problem(Statement):
             scale: The divisor of a numeric difference: the "range" of a column, its "std" or its "mad".
             features: More keys of a feature, by column, such as `{"income": {"weight": 2}}`.
             equations: Columns that are functions of others, such as `{"dti": "debt / income"}`: plans recompute them.
+            special: Numbers that stand for a missing value, by column, such as `{"months": [-9, -8]}`; `{}` for none. No
+                plan ends in one. By default -7, -8, -9, 999 and their like are found in the table, and `assumptions` lists them.
             held_out: The share of rows on which the surrogate rules are measured.
             budget: Number of rows that a black-box model may be asked about for one person.
             seed: Random seed.
@@ -127,6 +131,7 @@ class Problem(Statement):
             scale,
             features,
             equations,
+            special,
             held_out,
             budget,
             seed,
@@ -146,6 +151,7 @@ class Problem(Statement):
         positive: str | None = None,
         scale: Scale = "range",
         features: Mapping[Any, Mapping[str, Any]] | None = None,
+        equations: Mapping[Any, str] | None = None,
         keep: Iterable[Any] = (),
         held_out: float = 0.2,
         ratio: float = 0.5,
@@ -166,6 +172,7 @@ class Problem(Statement):
             positive: The label that the rules define; the desired one by default.
             scale: The divisor of a numeric difference: the "range" of a column, its "std" or its "mad".
             features: More keys of a feature, by column.
+            equations: Columns that are functions of others, as `from_model` takes them.
             keep: Columns that become features although they help no rule, such as an id or a date. Others like them are
                 left out, and `assumptions` lists them; a column named in `actions` or `features` stays.
             held_out: The share of rows on which the rules are measured.
@@ -189,7 +196,9 @@ class Problem(Statement):
         )
 
         refuse_keywords(keys, Problem.from_table.__kwdefaults__ or {})
-        table, column = labelled_table(frame, label, [*keep, *(actions or ()), *(features or ())])
+        table, column = labelled_table(
+            frame, label, [*keep, *(actions or ()), *(features or ()), *(equations or ())]
+        )
         options = DataOptions(
             causal=causal,
             actions=actions,
@@ -197,6 +206,7 @@ class Problem(Statement):
             positive=positive,
             scale=scale,
             features=features,
+            equations=equations,
             held_out=held_out,
             ratio=ratio,
             tail=tail,
@@ -292,6 +302,46 @@ class Problem(Statement):
         policy = Policy(engine, time_limit, node_limit)
         problem = self._asked(Problem.nearest, overrides, restrict)
         return answers.nearest(problem, row, k, policy, distinct=distinct)
+
+    def tradeoffs(
+        self,
+        row: Any,
+        by: str | Iterable[str] | None = None,
+        *,
+        time_limit: float | None = None,
+        node_limit: int | None = None,
+        restrict: Mapping[str, Any] | None = None,
+        **overrides: Unpack[Overrides],
+    ) -> Plans[Plan]:
+        """Return a plan for each Pareto-optimal vector of objectives, ascending.
+
+        No path is at least as good as one of these plans in every objective and better in one.
+
+        Args:
+            row: The person's values by feature.
+            by: The objectives: "cost", "actions" (direct actions) and names of resources; by default the cost and all
+                resources.
+            time_limit: Seconds after which the search ends.
+            node_limit: Maximum number of search nodes.
+            restrict: Restrictions of this person by feature: see `restricted`.
+            **overrides: Keys of the problem for this question alone.
+
+        Returns:
+            A list of plans, empty if there is no path. If a limit ends the search, the plans so far are followed by the
+            answer that gave up.
+
+        >>> import p2c
+        >>> flat = p2c.Problem.from_dict({
+        ...     "goal": "debt(X,D), D=<0", "rules": "", "resources": {"months": {}},
+        ...     "features": {"debt": {"type": "int", "min": 0, "max": 10, "uses": {"months": {"per_unit": 1}}}},
+        ...     "actions": {"sell": {"sets": {"debt": 0}, "cost": 3, "uses": {"months": {"fixed": 2}}}}})
+        >>> [(plan.cost, plan.uses) for plan in flat.tradeoffs({"debt": 5}, by=["cost", "months"])]
+        [(0.5, {'months': 5}), (3.0, {'months': 2})]
+        """
+        policy = Policy("auto", time_limit, node_limit)
+        problem = self._asked(Problem.tradeoffs, overrides, restrict)
+        every = ("cost", *problem.spec.resources)
+        return answers.tradeoffs(problem, row, every if by is None else by, policy)
 
     def plan_many(
         self,
@@ -643,6 +693,36 @@ class Problem(Statement):
 
         start, end = self.read_row(row), self.read_row(counterfactual)
         return self.check(one_shot_document(self.theory, start, end))
+
+    def follow_up(
+        self,
+        plan: Plan | Mapping[str, Any],
+        row: Any,
+        *,
+        engine: str = "auto",
+        time_limit: float | None = None,
+    ) -> FollowUp:
+        """Compare a plan with the person's later values and plan again from there.
+
+        Args:
+            plan: A plan with steps, or its JSON.
+            row: The person's values now.
+            engine: The solver.
+            time_limit: Seconds for the new plan.
+
+        Returns:
+            A follow-up: the actions that are `done` and `left`, other `changed` values, whether the rest is still
+            `valid` and `cheapest`, and the cheapest `plan` from here, which changes no feature of the done part
+            directly again. `explain()` puts it in words.
+
+        >>> import p2c
+        >>> loan, john = p2c.Problem.example("loan"), p2c.datasets.rows("loan")["john"]
+        >>> later = loan.follow_up(loan.plan(john), {**john, "debt": 0, "credit_score": 620})
+        >>> later.cheapest, later.plan
+        (True, <Plan 'loan': found, cost 2e-05, bank_balance 40000 -> 60000>)
+        """
+        document = plan.to_dict() if isinstance(plan, Plan) else plan
+        return answers.follow_up(self, document, row, Policy(engine, time_limit))
 
     def verify(
         self,

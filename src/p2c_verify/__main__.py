@@ -18,15 +18,11 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m p2c_verify PROBLEM ROW PLAN CERTIFICATE", file=sys.stderr)
         return 2
     try:
-        documents = [parse(Path(name).read_text(encoding="utf-8")) for name in arguments]
+        texts = [Path(name).read_text(encoding="utf-8") for name in arguments]
+        print(verify(*map(parse, texts)))
     except (OSError, ValueError, VerifyError) as error:
-        print(f"not readable: {error}", file=sys.stderr)
-        return 2
-    try:
-        print(verify(*documents))
-    except VerifyError as error:
         print(f"not verified: {error}", file=sys.stderr)
-        return 1
+        return 1 if isinstance(error, VerifyError) else 2
     return 0
 
 

@@ -8,14 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from p2c_verify.cover import Cover
-from p2c_verify.facts import Judge
+from p2c_verify.facts import TOLERANCE, Judge
 from p2c_verify.forest import Forest, Records
-from p2c_verify.problem import Problem, digest
+from p2c_verify.problem import Problem, Rule, digest
 from p2c_verify.transitions import Measure, Node, Transitions
-from p2c_verify.values import NO, YES, Sets, VerifyError, choice, require
+from p2c_verify.values import NO, YES, Sets, VerifyError, choice, intersect, require
 
 FORMAT = "p2c-certificate/1"
-TOLERANCE = Fraction(1, 10**9)
 Document = Mapping[str, Any]
 
 
@@ -47,8 +46,7 @@ def opened(
     """Return the question of one person, with the model's recorded answers."""
     read = Problem(problem, row)
     model = None if problem["model"] is None else forest(problem["model"], read, records)
-    initial = [each.read(row[name]) for name, each in read.named.items()]
-    return Judge(read, model, tuple(((value, value),) for value in initial))
+    return Judge(read, model, row)
 
 
 def verify(problem: Document, row: Document, plan: Document, certificate: Document) -> Report:
@@ -70,10 +68,8 @@ def verify(problem: Document, row: Document, plan: Document, certificate: Docume
         return _verify(problem, row, plan, certificate)
     except VerifyError:
         raise
-    except KeyError as error:
-        raise VerifyError(f"a document lacks the key {error}, or names no such thing") from None
     except Exception as error:  # a document of another shape may fail anywhere
-        raise VerifyError(f"a document is malformed: {error}") from None
+        raise VerifyError(f"a document is malformed: {error!r}") from None
 
 
 def _verify(problem: Document, row: Document, plan: Document, certificate: Document) -> Report:
@@ -91,12 +87,11 @@ def _verify(problem: Document, row: Document, plan: Document, certificate: Docum
     measure = replay(judge, plan)
     optimal = status != "found" or plan["optimal"] is True
     require(optimal, "the plan does not claim to be optimal")
-    parts = certificate["cover"], certificate["lemmas"]
-    leaves = 0 if status == "already" else Cover(judge, measure).verify(*parts)
+    cover, lemmas = certificate["cover"], certificate["lemmas"]
+    leaves = 0 if status == "already" else Cover(judge, measure).verify(cover, lemmas)
     claim = {"already": "the goal holds at the start", "infeasible": "no path exists"}.get(status)
-    claim = (
-        claim or f"the plan is a path of cost {float(plan['cost']):.10g}, and no path costs less"
-    )
+    cost = float(plan["cost"] or 0)
+    claim = claim or f"the plan is a path of cost {cost:.10g}, and no path costs less"
     return Report(claim, leaves, tuple(assumptions(judge.forest)) if judge.forest else ())
 
 
@@ -113,15 +108,20 @@ def assumptions(forest: Forest) -> Iterator[str]:
 
 def exceptions(judge: Judge) -> list[Document]:
     """Return the exceptions of the initial state, as a plan lists them."""
-    listed: list[Document] = [{"constraint": each.text} for each in judge.broken]
-    features = list(judge.problem.named.items())
-    for cause in (each for each in judge.problem.causes if each.feature in judge.excused):
-        (name, feature), own = features[cause.feature], judge.initial[cause.feature]
-        fired = zip(cause.rules, judge.excused[cause.feature], strict=True)
-        rules = [rule.text for rule, fires in fired if fires]
+    listed = list[Document]()
+    for part in judge.broken:
+        if isinstance(part, Rule):
+            listed.append({"constraint": part.text})
+            continue
+        name, own = judge.problem.features[part.feature].name, judge.initial[part.feature]
+        rules = [rule.text for rule in part.rules if judge.start.truth(rule.body) == YES]
         # Where none fires, the value would need one of the rules whose heads hold it.
-        headed = [rule.text for rule in cause.rules if feature.within(own, rule.head)]
+        headed = [rule.text for rule in part.rules if intersect(own, rule.head)]
         listed.append({"feature": name, "rules": rules or headed})
+    for equation, due in judge.contradicted:
+        given, computed = judge.initial[equation.feature.index][0][0], equation.feature.write(due)
+        record = {"feature": equation.feature.name, "equation": equation.text}
+        listed.append(record | {"given": equation.feature.write(given), "computed": computed})
     return listed
 
 
@@ -133,15 +133,23 @@ def replay(judge: Judge, plan: Document) -> Measure | None:
     records: list[tuple[str, Any, Any]] = [("initial", [], plan["initial"])]
     records += [(f"step {n}", each["actions"], each["state"]) for n, each in enumerate(steps, 1)]
     for place, (where, actions, state) in enumerate(records):
+        due: list[Document] = []
         for number, action in enumerate(actions):
+            spot = f"{where}, action {number + 1}"
+            if due:
+                same = all(action[key] == value for key, value in due.pop(0).items())
+                require(same, f"{spot}: a computed feature changes in another way")
+                continue
             apart = number == 0 or judge.facts(node.sets).consistent != YES
-            require(apart, f"{where}: a new step begins at a consistent state")
-            node = _acted(transitions, node, action, f"{where}, action {number + 1}")
+            require(apart, f"{spot}: a new step begins at a consistent state")
+            before, node = node, _acted(transitions, node, action, spot)
+            due = _recomputed(problem, before.sets, node.sets)
+        require(not due, f"{where}: a computed feature changes, which is not listed")
         _compare(problem, node.sets, state, where)
         facts, new = judge.facts(node.sets), node.sets not in seen
         require(facts.consistent == YES and new, f"{where}: an inconsistent or repeated state")
-        due = YES if place == len(steps) and status != "infeasible" else NO
-        require(facts.final == due, f"{where}: the goal must hold at the end only")
+        met = YES if place == len(steps) and status != "infeasible" else NO
+        require(facts.final == met, f"{where}: the goal must hold at the end only")
         seen.add(node.sets)
     if status == "infeasible":
         require(plan["cost"] is None, "an infeasible plan has no cost")
@@ -161,6 +169,17 @@ def _compare(problem: Problem, sets: Sets, recorded: Document, where: str) -> No
     require(state == sets, f"{where}: the state is not as recorded")
 
 
+def _recomputed(problem: Problem, before: Sets, after: Sets) -> list[Document]:
+    """Return the changes of computed features, as a plan lists them."""
+    changes: list[Document] = []
+    for equation in problem.equations:
+        feature = equation.feature
+        start, end = (feature.write(sets[feature.index][0][0]) for sets in (before, after))
+        change = {"kind": "causal", "feature": feature.name, "from": start, "to": end}
+        changes += [change | {"cost": 0, "because": [equation.text]}] if start != end else []
+    return changes
+
+
 def _acted(transitions: Transitions, node: Node, action: Document, where: str) -> Node:
     """Return the node after one action of a plan."""
     problem, facts = transitions.problem, transitions.judge.facts(node.sets)
@@ -169,10 +188,10 @@ def _acted(transitions: Transitions, node: Node, action: Document, where: str) -
     place, (start, end) = feature.index, (feature.read(action[key]) for key in ("from", "to"))
     require(node.sets[place] == ((start, start),), f"{where}: 'from' is not the value before")
     single = feature.admissible(((end, end),))
-    settable = feature.action in ("free", "up", "down")
-    targets = [single if settable and each is feature else () for each in problem.features]
+    able = feature.is_settable
+    targets = [single if able and each is feature else () for each in problem.features]
     matching = [
-        after.at(place, (end, end))
+        transitions.moved(after, place, (end, end))
         for kind, changed, (low, high), after in transitions.following(facts, node, targets)
         if (kind, changed) == (action["kind"], place) and low <= end <= high
     ]

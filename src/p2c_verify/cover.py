@@ -16,13 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
-from itertools import chain, count
+from itertools import count
 from typing import Any, NamedTuple
 
 from p2c_verify.facts import Judge
 from p2c_verify.transitions import Measure, Node, Transitions
 from p2c_verify.values import FAR, MISSING, Feature, Sets, Spans, VerifyError
-from p2c_verify.values import choice, complement, intersect, require, union
+from p2c_verify.values import choice, complement, exact, intersect, replaced, require, union
 
 
 class Choice(NamedTuple):
@@ -38,7 +38,7 @@ Box = tuple[Choice, ...]
 class Lemma:
     """A box whose members all cost the claim, as the choices that it restricts."""
 
-    def __init__(self, choices: tuple[tuple[int, Choice], ...]) -> None:
+    def __init__(self, choices: dict[int, Choice]) -> None:
         self.choices = choices
 
     def applied(self, box: Box) -> Box | None:
@@ -46,18 +46,22 @@ class Lemma:
 
         Sound because members that choose for one feature what the lemma holds, and for all others too, are in its box.
         """
-        outside = [
-            (place, choice)
-            for place, choice in self.choices
-            if (box[place].stays and not choice.stays)
-            or intersect(box[place].targets, complement(choice.targets))
-        ]
-        if len(outside) != 1:
-            return box if outside else None
-        ((place, choice),) = outside
-        stays = box[place].stays and not choice.stays
-        rest = intersect(box[place].targets, complement(choice.targets))
-        return (*box[:place], Choice(stays, rest), *box[place + 1 :]) if stays or rest else None
+        rests = {place: rest(box[place], own) for place, own in self.choices.items()}
+        outside = [place for place, (stays, targets) in rests.items() if stays or targets]
+        if len(outside) == 1:
+            return replaced(box, outside[0], rests[outside[0]])
+        return box if outside else None
+
+
+def _choice(stays: Any, spans: Iterable[Sequence[Any]]) -> Choice:
+    """Return a choice from its JSON."""
+    return Choice(stays is True, tuple((exact(low, 1), exact(high, 1)) for low, high in spans))
+
+
+def rest(choice: Choice, other: Choice) -> Choice:
+    """Return the part of a choice outside another one."""
+    stays = choice.stays and not other.stays
+    return Choice(stays, intersect(choice.targets, complement(other.targets)))
 
 
 class Cover(Transitions):
@@ -66,19 +70,17 @@ class Cover(Transitions):
     def __init__(self, judge: Judge, claim: Measure | None) -> None:
         super().__init__(judge)
         self.claim = claim
-        self.causes = frozenset(each.feature for each in self.problem.causes)
+        self.causes = self.problem.endogenous
 
     def root(self) -> Box:
         """Return the box of every action set."""
         box = []
-        for feature, own in zip(self.problem.features, self.initial, strict=True):
+        for feature, ((own, _), *_) in zip(self.problem.features, self.initial, strict=True):
             spans = feature.targets
             if feature.index not in self.causes:
-                spans = intersect(spans, complement(own))
-            if feature.moves is None and feature.index not in self.causes:
-                spans = feature.permitted(own[0][0])
-            settable = feature.action in ("free", "up", "down")
-            box.append(Choice(True, feature.admissible(spans) if settable else ()))
+                moving = complement(((own, own),)) if feature.moves else feature.permitted(own)
+                spans = intersect(spans, moving)
+            box.append(Choice(True, feature.admissible(spans) if feature.is_settable else ()))
         return tuple(box)
 
     def is_cheaper(self, measure: Measure) -> bool:
@@ -142,15 +144,13 @@ class Cover(Transitions):
         effect or a move makes of it, since the effects of a set include those of each of its states.
         """
         features = self.problem.features
-        if not self.causes and not any(each.moves for each in features):
-            return tuple(
-                union(own, each.targets) for own, each in zip(self.initial, box, strict=True)
-            )
         plain = [() if each.moves else box[each.index].targets for each in features]
         sets, grown = Sets(), list(map(union, self.initial, plain))
         while tuple(grown) != sets:
+            grown = list(self.judge.recomputed(tuple(grown)))
             sets = tuple(grown)
-            for place, end in self.effects(self.judge.facts(sets))[0]:
+            effects, _ = self.effects(self.judge.facts(sets)) if self.problem.causes else ((), 0)
+            for place, end in effects:
                 grown[place] = union(grown[place], [end])
             for place, feature in enumerate(features):
                 for start, _ in sets[place] if feature.moves and box[place].targets else ():
@@ -169,7 +169,7 @@ class Cover(Transitions):
                 kept = self.initial[place] if stays else ()
                 moved = self.problem.features[place].moves
                 ends[place] = union(kept, intersect(ends[place], targets) if moved else targets)
-        return tuple(ends)
+        return self.judge.recomputed(tuple(ends))
 
     def close(self, box: Box, lemmas: Iterable[Lemma] = ()) -> tuple[Box, Sets] | None:
         """Return the members that propagation leaves and their ends, None without any."""
@@ -204,16 +204,11 @@ class Cover(Transitions):
         place, *cuts = split if isinstance(split, list) else [split]
         fits = all(isinstance(each, int) for each in [place, *cuts]) and 0 <= place < len(box)
         require(fits and len(cuts) < 2, f"the cover has no split {split!r}")
-        stays, targets = box[place]
-        halves = [Choice(stays, ()), Choice(False, targets)]
+        halves = [Choice(box[place].stays, ()), Choice(False, box[place].targets)]
         for cut in cuts:
-            left, snap = self.initial[place][0][0] <= cut, self.problem.features[place].admissible
-            low, high = ((MISSING, cut),), ((cut + 1, FAR),)
-            halves = [
-                Choice(stays and left, snap(intersect(targets, low))),
-                Choice(stays and not left, snap(intersect(targets, high))),
-            ]
-        return [(*box[:place], half, *box[place + 1 :]) for half in halves]
+            sides = ((MISSING, cut),), ((cut + 1, FAR),)
+            halves = [self._ending(place, box[place], side) for side in sides]
+        return [replaced(box, place, half) for half in halves]
 
     def check(self, root: Box, tokens: Sequence[Any], lemmas: Sequence[Lemma]) -> int:
         """Verify a cover given in preorder and return the number of its leaves."""
@@ -239,26 +234,17 @@ class Cover(Transitions):
     def verify(self, tokens: Sequence[Any], lemmas: Iterable[Sequence[Any]]) -> int:
         """Verify the lemmas, then the cover of all action sets; return the leaves."""
         proved, leaves = list[Lemma](), 0
-        for choices, own in lemmas:
-            lemma = self.lemma(choices)
-            box = list(self.root())
-            for place, (stays, targets) in lemma.choices:
-                old = box[place]
-                box[place] = Choice(old.stays and stays, intersect(old.targets, targets))
-            leaves += self.check(tuple(box), own, proved)
+        for data, own in lemmas:
+            lemma = Lemma({place: _choice(*parts) for place, *parts in data})
+            box = self.root()
+            fits = len(lemma.choices) == len(data) and {*lemma.choices} <= {*range(len(box))}
+            require(fits, "a lemma is malformed")
+            for place, (stays, targets) in lemma.choices.items():
+                kept = intersect(box[place].targets, targets)
+                box = replaced(box, place, Choice(box[place].stays and stays, kept))
+            leaves += self.check(box, own, proved)
             proved.append(lemma)
         return leaves + self.check(self.root(), tokens, proved)
-
-    def lemma(self, choices: Iterable[Any]) -> Lemma:
-        """Return a lemma from its choices in JSON."""
-        read = tuple(
-            (place, Choice(stays is True, tuple((low, high) for low, high in targets)))
-            for place, stays, targets in choices
-        )
-        ends = [end for place, (_, spans) in read for end in (place, *chain(*spans))]
-        fits = all(type(end) is int for end in ends) and all(place >= 0 for place, _ in read)
-        require(fits and len(dict(read)) == len(read), "a lemma is malformed")
-        return Lemma(read)
 
     def ordered(self, box: Box, ends: Sets, limit: float = math.inf) -> bool:
         """Tell whether no order of a box's actions reaches the goal below the claim.
@@ -280,13 +266,13 @@ class Cover(Transitions):
         sets = [own if place in relevant else ends[place] for place, own in enumerate(self.initial)]
         ticket = count()
         heap = [(self.combined(base), next(ticket), Node(tuple(sets), {}))]
-        seen: dict[object, list[Node]] = {}
+        seen = set[object]()
         while heap:
             _, _, node = heappop(heap)
-            rivals = seen.setdefault((node.sets, required.intersection(node.changes)), [])
-            if any(rival.dominates(node) for rival in rivals):
+            key = (node.sets, frozenset(node.changes.items()))
+            if key in seen:
                 continue
-            rivals.append(node)
+            seen.add(key)
             limit -= 1
             facts = self.judge.facts(node.sets)
             last = ((each.last, targets[place]) for place, each in node.changes.items())

@@ -1,59 +1,86 @@
-"""Three-valued laws, constraints, exceptions and goal over a set of states.
+"""Three-valued laws, exceptions, equations and goal over a set of states.
 
 A set of states is one value set per feature. On single states every truth is decided, so the same code replays plans.
 
-Sound because `Feature.within` says YES or NO only if every value of the set agrees, and "and", "or" and "not" of bounds
-are bounds; a statement that depends on another one is at worst MAYBE. No reason to close a box relies on MAYBE.
+Sound because `Feature.within` says YES or NO only if every value of the set agrees, intervals contain all values, and
+"and", "or" and "not" of bounds are bounds; a statement that depends on another one is at worst MAYBE. No reason to close a
+box relies on MAYBE.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from fractions import Fraction
 from functools import cached_property
+from itertools import chain
+from typing import Any
 
+from p2c_verify.arithmetic import NOTHING, Interval, applied
 from p2c_verify.forest import Forest
-from p2c_verify.problem import Cause, Formula, Problem, Rule, combined
-from p2c_verify.values import MAYBE, NO, YES, Sets, complement, require
+from p2c_verify.problem import Cause, Equation, Formula, Problem, Rule, combined
+from p2c_verify.values import KNOWN, MAYBE, MISSING, NO, YES, Sets, Spans
+from p2c_verify.values import compared, complement, intersect, replaced, require, truth, union
 
-
-def conjunction(truths: Iterable[int]) -> int:
-    """Return the least truth, reading no further than the first NO."""
-    least = YES
-    for truth in truths:
-        least = min(least, truth)
-        if least == NO:
-            break
-    return least
+NEGLIGIBLE = Fraction(1, 10**12)
+"""Relative size of a residual that counts as the rounding of doubles."""
+TOLERANCE = Fraction(1, 10**9)
+"""Relative tolerance of rows without residual, and of stated costs."""
+UNSET: Spans = ((MISSING, MISSING),)
 
 
 class Judge:
-    """The person's question: the problem, the model, the initial exceptions."""
+    """The person's question: the problem, the model, the start and exceptions."""
 
-    def __init__(self, problem: Problem, forest: Forest | None, initial: Sets) -> None:
-        self.problem, self.forest, self.initial = problem, forest, initial
-        causes, limits = problem.causes, problem.constraints
-        self.laws = [self._law(each) for each in causes]
-        self.limits = [combined("not", [each.body]) for each in limits]
-        start = self.facts(initial)
-        require(start.is_decided, "the model's answers leave open what holds in the initial state")
-        violated = zip(causes, start.fired, start.laws, strict=True)
-        self.excused = {cause.feature: fired for cause, fired, law in violated if law == NO}
-        """The fired rules of each endogenous feature that is inconsistent at the start."""
-        self.broken = [
-            each for each, law in zip(limits, self.limits, strict=True) if start.truth(law) == NO
-        ]
-        refused = problem.strict and (self.excused or self.broken)
-        require(not refused, "the row breaks a law or constraint, which `strict` refuses")
-        self.laws = [
-            self._excepted(law, {each.feature}, each.rules, self.excused.get(each.feature))
-            for each, law in zip(causes, self.laws, strict=True)
-        ]
-        self.limits = [
-            self._excepted(law, each.body.reads, (), [] if each in self.broken else None)
-            for each, law in zip(limits, self.limits, strict=True)
-        ]
-        self.consistent = combined("all", self.laws + self.limits)
-        self.final = combined("all", [problem.goal, *self.laws, *self.limits])
+    def __init__(self, problem: Problem, forest: Forest | None, row: Mapping[str, Any]) -> None:
+        self.problem, self.forest = problem, forest
+        given = (each.read(row.get(each.name)) for each in problem.features)
+        self.initial: Sets = tuple(((value, value),) for value in given)
+        self.contradicted: list[tuple[Equation, int]] = []
+        """The equations that the row contradicts, with their values."""
+        for equation in problem.equations:
+            self._start(equation, equation.feature.name not in row)
+        self.laws = [self._law(each) for each in problem.causes]
+        self.laws += [combined("not", [each.body]) for each in problem.constraints]
+        """The laws of features, then the constraints; with exceptions if broken."""
+        self.kept = [combined("sign", [each], KNOWN) for each in problem.arithmetic]
+        """The statements that keep expressions defined."""
+        start = self.start = self.facts(self.initial)
+        require(start.is_decided, "it is left open what holds in the initial state")
+        parts: list[Cause | Rule] = [*problem.causes, *problem.constraints]
+        pairs = list(zip(parts, self.laws, strict=True))
+        self.broken = [each for each, law in pairs if start.truth(law) == NO]
+        refused = problem.strict and (self.broken or self.contradicted)
+        require(not refused, "the row breaks what `strict` does not excuse")
+        self.laws = [self._excepted(law, each, start) for each, law in pairs]
+        self.kept = [each for each in self.kept if start.truth(each) == YES]
+        self.kept += [self._held(each) for each in problem.equations if each.first.defined]
+        self.consistent = combined("all", self.laws + self.kept)
+        self.final = combined("all", [problem.goal, self.consistent])
+
+    def _start(self, equation: Equation, omitted: bool) -> None:
+        """Set the start of an equation, and fill in the value that a row omits."""
+        feature, raw = equation.feature, self.facts(self.initial).interval(equation.raw)
+        require(raw.low >= raw.high, f"{feature.name} is out of range at the start")
+        ((own, _),), due = self.initial[feature.index], MISSING
+        if raw.defined:
+            due = equation.value(raw.low)
+        if omitted:
+            self.initial = replaced(self.initial, feature.index, ((due, due),))
+        elif own != MISSING and not equation.keeps_residual:
+            size = max(feature.scale, abs(own), abs(due))
+            if due == MISSING or abs(own - due) > TOLERANCE * size:
+                self.contradicted.append((equation, due))
+        elif own != MISSING and raw.defined:
+            residual = Fraction(own, feature.scale) - raw.low
+            if abs(residual) > NEGLIGIBLE * max(abs(residual + raw.low), abs(raw.low)):
+                equation.residual = residual
+        equation.first = raw
+
+    def _held(self, equation: Equation) -> Formula:
+        """Return the statement that a computed feature has a value, or its first one."""
+        shift = Formula("number", number=-equation.first.low)
+        same = combined("sign", [combined("+", [equation.raw, shift])], compared("=", 0))
+        return combined("any", [self.problem.test(equation.feature.index, KNOWN), same])
 
     def _law(self, cause: Cause) -> Formula:
         """Return the law of an endogenous feature over the fired heads and other values."""
@@ -66,20 +93,36 @@ class Judge:
         ]
         return combined("any", [*fired, combined("all", added)])
 
-    def _excepted(
-        self, law: Formula, kept: Iterable[int], rules: Iterable[Rule], fired: Iterable[int] | None
-    ) -> Formula:
-        """Return a law or its exception: unchanged features, rules that fire as before."""
-        if fired is None:
+    def _excepted(self, law: Formula, part: Cause | Rule, start: Facts) -> Formula:
+        """Return a law, if broken, or its exception: unchanged features, rules as before."""
+        if part not in self.broken:
             return law
+        kept = part.body.reads if isinstance(part, Rule) else {part.feature}
         same = [self.problem.test(place, self.initial[place]) for place in kept]
-        pairs = zip(rules, fired, strict=True)
-        same += [rule.body if was == YES else combined("not", [rule.body]) for rule, was in pairs]
+        bodies = [] if isinstance(part, Rule) else [rule.body for rule in part.rules]
+        same += [each if start.truth(each) == YES else combined("not", [each]) for each in bodies]
         return combined("any", [law, combined("all", same)])
 
     def facts(self, sets: Sets) -> Facts:
         """Return the facts of a set of states."""
         return Facts(self, sets)
+
+    def recomputed(self, sets: Sets) -> Sets:
+        """Return states with every computed feature at its computed value.
+
+        Sound because clipping and rounding are monotone, and the initial value is among them if the raw one may be.
+        """
+        for equation in self.problem.equations:
+            raw, place = Facts(self, sets).interval(equation.raw), equation.feature.index
+            spans = self.initial[place] if raw.joined(equation.first) == raw else ()
+            if raw != equation.first:
+                spans = union(spans, UNSET if raw.defined < YES else ())
+                low, high = (equation.value(each + equation.residual) for each in raw[:2])
+                unlimited = raw.low != raw.high and MISSING in (low, high)
+                found = (*UNSET, *KNOWN) if unlimited else ((low, high),)
+                spans = union(spans, found if raw.defined else ())
+            sets = replaced(sets, place, spans)
+        return sets
 
     def narrowed(self, sets: Sets) -> Sets | None:
         """Return the states that may be final, None if there are none.
@@ -96,13 +139,13 @@ class Judge:
                 formula, due = waiting.pop()
                 if facts.truth(formula) == YES - due:
                     return None
-                if (formula, due) in done:
+                if (formula, due) in done or formula.kind == "sign":
                     continue
                 done.add((formula, due))
                 if formula.kind == "test":
-                    place, wanted = formula.feature, formula.wanted
-                    passing = self.problem.features[place].passing
-                    kept[place] = passing(kept[place], wanted if due else complement(wanted))
+                    place, passing = formula.feature, self.problem.features[formula.feature].passing
+                    wanted = formula.wanted if due else complement(formula.wanted)
+                    kept[place] = passing(kept[place], wanted)
                     if not kept[place]:
                         return None
                 elif formula.kind == "not":
@@ -126,7 +169,7 @@ class Facts:
             self.truth(each)
 
     def truth(self, formula: Formula) -> int:
-        """Return the truth of a formula."""
+        """Return the truth of a statement."""
         if formula not in self._known:
             self._known[formula] = self._truth(formula)
         return self._known[formula]
@@ -136,14 +179,40 @@ class Facts:
             case "test":
                 feature = self.problem.features[formula.feature]
                 return feature.within(self.sets[formula.feature], formula.wanted)
+            case "sign":
+                signs = self.interval(formula.parts[0]).signs
+                return truth(signs, formula.wanted, intersect(signs, formula.wanted))
             case "accepted":
                 return self.accepted()
             case "not":
                 return YES - self.truth(formula.parts[0])
-            case "all":
-                return conjunction(map(self.truth, formula.parts))
-            case _:  # "any": not all parts are false
-                return YES - conjunction(YES - self.truth(each) for each in formula.parts)
+        truths, decisive = set[int](), NO if formula.kind == "all" else YES
+        for each in formula.parts:
+            truths.add(self.truth(each))
+            if decisive in truths:
+                return decisive
+        return MAYBE if MAYBE in truths else YES - decisive
+
+    def interval(self, expression: Formula) -> Interval:
+        """Return an interval with every value of an expression."""
+        match expression.kind:
+            case "number":
+                return Interval(expression.number, expression.number)
+            case "value":
+                scale = self.problem.features[expression.feature].scale
+                spans = self.sets[expression.feature]
+                numbers = [end for span in spans for end in span if end != MISSING]
+                if not numbers:
+                    return NOTHING
+                defined = MAYBE if UNSET[0] in spans else YES
+                return Interval(
+                    Fraction(min(numbers), scale), Fraction(max(numbers), scale), defined
+                )
+            case "if":
+                truth = self.truth(expression.parts[0])
+                then, otherwise = (self.interval(each) for each in expression.parts[1:])
+                return {YES: then, NO: otherwise, MAYBE: then.joined(otherwise)}[truth]
+        return applied(expression.kind, [self.interval(each) for each in expression.parts])
 
     def accepted(self) -> int:
         """Return the truth of `accepted(X)`."""
@@ -158,7 +227,8 @@ class Facts:
     @cached_property
     def laws(self) -> list[int]:
         """Return the truth of "its law or its exception holds" by endogenous feature."""
-        return [self.truth(each) for each in self.judge.laws]
+        laws = zip(self.problem.causes, self.judge.laws, strict=False)
+        return [self.truth(each) for _, each in laws]
 
     @property
     def consistent(self) -> int:
@@ -173,5 +243,5 @@ class Facts:
     @property
     def is_decided(self) -> bool:
         """Tell whether it is known which rules fire and which laws and constraints hold."""
-        fired = (truth for truths in self.fired for truth in truths)
-        return MAYBE not in [*self.laws, *map(self.truth, self.judge.limits), *fired]
+        laws = map(self.truth, self.judge.laws + self.judge.kept)
+        return MAYBE not in chain(laws, *self.fired)

@@ -1,10 +1,7 @@
 """Scores of a parsed model over sets of states, in exact arithmetic.
 
 A model is a sum of parts, lines and curves for each margin; a state is accepted where every margin reaches its threshold.
-Each part (a tree or a table) is a list of leaves, of which exactly one matches a state. Parts are gathered in chunks; for
-each margin the leaves of a part are sorted by value, the greatest first, and numbered as bits of one integer. The leaves
-that a set of states may reach are the conjunction, over the axes, of one bit mask each; the greatest value of a part is its
-lowest bit, the least its highest.
+Each part is a decision tree, whose forks divide the cells of an axis, so every state reaches one leaf.
 
 The model itself rounds. A state is accepted for sure where every margin reaches its threshold by more than the model's
 rounding, refused for sure where one margin misses it by more. Between the two the model's recorded answer decides. A curve
@@ -12,32 +9,37 @@ is a monotone transform of a number, known by recorded points.
 
 Sound because each margin's range is the sum of the ranges of its parts, lines and curves, so it contains the exact sum of
 every state in the set, and the slack is at least the model's rounding on each of them. Values without a cell, and curves
-without a recorded point at an end of a span, leave the score open. A part whose leaves overlap or leave a gap is refused
-when it is read.
+without a recorded point at an end of a span, leave the score open.
 """
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left, bisect_right
+import sys
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from itertools import accumulate, chain, pairwise
-from operator import and_, or_, xor
+from itertools import chain
+from operator import or_
 from typing import Any, NamedTuple
 
 from p2c_verify.problem import Problem, common_denominator
-from p2c_verify.values import MAYBE, MISSING, NO, YES, Feature, Sets, Span, Spans
+from p2c_verify.values import MAYBE, MISSING, NO, YES, Feature, Sets, Spans
 from p2c_verify.values import exact, is_single, require
 
 Key = tuple[object, ...]
 """A state as the model sees it: a cell per axis, or a value if undecided."""
-Leaf = tuple[list[int], dict[int, Spans]]
-"""The values of a leaf by margin, in units, and its cells as ranges by axis."""
 Number = int | Fraction
-LEAVES = 1_000
-"""Leaves of a chunk, after which the next part begins another one."""
+Margins = tuple[int, ...]
+"""A sum for each margin, in units."""
+
+
+LARGEST = Fraction(sys.float_info.max)
+
+
+def bits(ranges: Iterable[tuple[int, int]]) -> int:
+    """Return ranges of cells as the bits of one integer."""
+    return reduce(or_, ((2 << high) - (1 << low) for low, high in ranges), 0)
 
 
 class Records(NamedTuple):
@@ -65,81 +67,54 @@ class Axis(NamedTuple):
             return self.places.get(str(self.feature.labels[value]))
         if self.whole and value % self.feature.scale:
             return None
-        return bisect_left(self.uppers, float(Fraction(value, self.feature.scale)))
+        number = max(min(Fraction(value, self.feature.scale), LARGEST), -LARGEST)
+        return bisect_left(self.uppers, float(number))
 
-    def cells(self, spans: Spans) -> Spans:
-        """Return the cells of a value set as ranges, none where a value may have none."""
-        result, points = set[Span](), self.feature.points
-        steps = points[:2] if isinstance(points, range) else points
+    def cells(self, spans: Spans) -> int:
+        """Return the cells of a value set as bits, 0 where a value may have none."""
+        ranges = []
         for low, high in spans:
             first, last = self.cell(low), self.cell(high)
-            uneven = self.whole and low < high and math.gcd(*steps) % self.feature.scale
+            uneven = self.whole and low < high and not self.feature.is_whole
             if first is None or last is None or uneven:
-                return ()
-            result.add((first, last))
-        return tuple(sorted(result))
+                return 0
+            ranges.append((first, last))
+        return bits(ranges)
 
 
-class Chunk:
-    """Parts of a model for one margin, their leaves as bits."""
+class Fork(NamedTuple):
+    """A fork of a tree at the cells of an axis: two branches, with the cells of each.
 
-    def __init__(self, parts: Iterable[Sequence[Leaf]], margin: int) -> None:
-        self.values: list[int] = []
-        self.segments: list[tuple[int, int]] = []
-        self.leaves: list[Leaf] = []
-        tests: dict[int, list[tuple[int, Spans]]] = {}
-        for part in parts:
-            self.segments.append((len(self.leaves), (1 << len(part)) - 1))
-            self.leaves += sorted(part, key=lambda leaf: -leaf[0][margin])
-        for number, (values, cells) in enumerate(self.leaves):
-            self.values.append(values[margin])
-            for axis, ranges in cells.items():
-                tests.setdefault(axis, []).append((1 << number, ranges))
-        self._tables = {axis: self._table(each) for axis, each in tests.items()}
-        self._gone: dict[tuple[int, Spans], int] = {}
+    The cells are bits, and those that forks above send elsewhere are left out.
+    """
 
-    @staticmethod
-    def _table(tests: Iterable[tuple[int, Spans]]) -> tuple[list[int], list[int]]:
-        """Return the cells at which excluded leaves change, and the leaves between."""
-        changes: dict[int, int] = {}
-        for bit, ranges in tests:
-            for edge in (edge for low, high in ranges for edge in (low, high + 1)):
-                changes[edge] = changes.get(edge, 0) ^ bit
-        edges = sorted(changes)
-        tested = reduce(or_, (bit for bit, _ in tests))
-        return edges, [*accumulate((changes[edge] for edge in edges), xor, initial=tested)]
+    axis: int
+    branches: list[tuple[int, Fork | Margins]]
 
-    def _excluded(self, axis: int, ranges: Spans) -> int:
-        """Return the leaves that no cell of these ranges reaches, as bits."""
-        edges, gone = self._tables[axis]
-        between = (
-            gone[bisect_right(edges, low) : bisect_right(edges, high) + 1] for low, high in ranges
-        )
-        return reduce(and_, (each for part in between for each in part))
 
-    def check(self) -> None:
-        """Refuse parts of which a state may match several leaves."""
-        for offset, full in self.segments:
-            for number in range(offset, offset + full.bit_length()):
-                cells = self.leaves[number][1].items()
-                gone = reduce(or_, (self._excluded(*each) for each in cells), 0)
-                require(
-                    (~gone & full << offset) == 1 << number, "leaves of a part of the model overlap"
-                )
+class Part:
+    """A tree of a model, the axes of its forks, and the ranges that are known."""
 
-    def range(self, cells: Sequence[Spans]) -> tuple[int, int]:
-        """Return the least and greatest sum over a product of cells."""
-        low = high = gone = 0
-        for axis in self._tables:
-            key = (axis, cells[axis])
-            if key not in self._gone:
-                self._gone[key] = self._excluded(*key)
-            gone |= self._gone[key]
-        for offset, full in self.segments:
-            leaves = (~gone >> offset) & full
-            high += self.values[offset + (leaves & -leaves).bit_length() - 1]
-            low += self.values[offset + leaves.bit_length() - 1]
-        return low, high
+    def __init__(self, tree: Fork | Margins, axes: Iterable[int]) -> None:
+        self.tree, self.axes = tree, tuple(axes)
+        self._known: dict[tuple[int, ...], tuple[Margins, Margins]] = {}
+
+    def range(self, cells: Sequence[int]) -> tuple[Margins, Margins]:
+        """Return the least and greatest value of each margin over a product of cells."""
+        key = tuple([cells[axis] for axis in self.axes])
+        if key not in self._known:
+            self._known[key] = self._range(self.tree, cells)
+        return self._known[key]
+
+    def _range(self, tree: Fork | Margins, cells: Sequence[int]) -> tuple[Margins, Margins]:
+        if not isinstance(tree, Fork):
+            return tree, tree
+        own = cells[tree.axis]
+        ranges = [self._range(branch, cells) for some, branch in tree.branches if own & some]
+        if len(ranges) == 1:
+            return ranges[0]
+        (low, high), (other_low, other_high) = ranges
+        return tuple(map(min, low, other_low)), tuple(map(max, high, other_high))
 
 
 class Forest:
@@ -155,29 +130,16 @@ class Forest:
         keys = ("bias", "accepted_from", "refused_below", "lines", "parts")
         self.unit = problem.scale * common_denominator([data[key] for key in keys])
         self.margins = range(len(data["bias"]))
-        self.bias, self.accepted_from, self.refused_below = (
-            self._scaled(data[k]) for k in keys[:3]
-        )
-        self.lines = [
-            (each["axis"], None if each["slope"] is None else self._scaled(each["slope"]))
-            for each in data["lines"]
-        ]
+        ends = (self._scaled(data[key]) for key in keys[:3])
+        self.bias, self.accepted_from, self.refused_below = ends
+        slopes = (each["slope"] for each in data["lines"])
+        slopes = (None if each is None else self._scaled(each) for each in slopes)
+        self.lines = list(zip((each["axis"] for each in data["lines"]), slopes, strict=True))
         self.rounding = Fraction(data["rounding"])
         self.magnitude = Fraction(data["magnitude"]) * self.unit
         require(self.rounding >= 0 and self.magnitude >= 0, "the model's rounding is negative")
-        self._cells: dict[tuple[int, Spans], Spans] = {}
-        groups, size = list[list[list[Leaf]]](), LEAVES
-        for part in data["parts"]:
-            leaves = [self._leaf(*leaf) for leaf in part]
-            self._check_volume(leaves)
-            if size >= LEAVES:
-                groups.append([])
-                size = 0
-            groups[-1].append(leaves)
-            size += len(leaves)
-        self.chunks = [[Chunk(parts, margin) for parts in groups] for margin in self.margins]
-        for chunk in self.chunks[0]:
-            chunk.check()
+        self._cells: dict[tuple[int, Spans], int] = {}
+        self.parts = list(map(self._part, data["parts"]))
         self._check_points()
 
     @staticmethod
@@ -191,51 +153,38 @@ class Forest:
         require(inside, "a cell of the model lies outside its axis")
         return axis._replace(uppers=uppers)
 
-    def _scaled(self, numbers: Any) -> list[int]:
+    def _scaled(self, numbers: Any) -> Margins:
         require(len(numbers) == len(self.margins), "the model lacks a value for a margin")
-        return [exact(each, self.unit) for each in numbers]
+        return tuple([exact(each, self.unit) for each in numbers])
 
-    def _leaf(self, values: Any, tests: Any) -> Leaf:
-        cells = {axis: tuple((low, high) for low, high in ranges) for axis, ranges in tests}
-        require(len(cells) == len(tests), "a leaf of the model is malformed")
-        for axis, ranges in cells.items():
-            whole = all(type(end) is int for end in (axis, *chain(*ranges)))
-            ordered = all(low <= high for low, high in ranges)
-            apart = all(one[1] < other[0] for one, other in pairwise(ranges))
-            fits = whole and ordered and apart and axis >= 0 <= ranges[0][0]
-            require(
-                fits and ranges[-1][1] < self.axes[axis].size, "a leaf of the model is malformed"
-            )
-        return self._scaled(values), cells
+    def _part(self, data: Any) -> Part:
+        axes = set[int]()
+        return Part(self._tree(data, {}, axes), axes)
 
-    def _check_volume(self, leaves: Sequence[Leaf]) -> None:
-        """Refuse a part that holds another number of cells than it should."""
-        axes = {axis: self.axes[axis].size for _, cells in leaves for axis in cells}
-        held = (
-            {axis: sum(high - low + 1 for low, high in ranges) for axis, ranges in cells.items()}
-            for _, cells in leaves
-        )
-        volume = sum(math.prod((axes | each).values()) for each in held)
-        require(
-            volume == math.prod(axes.values()),
-            "leaves of a part of the model overlap or leave a gap",
-        )
+    def _tree(self, data: Any, open_: Mapping[int, int], axes: set[int]) -> Fork | Margins:
+        """Return a tree from its JSON, and add its axes to its part's."""
+        match data:
+            case [int() as axis, list() as ranges, *branches] if len(branches) == 2:
+                require(0 <= axis < len(self.axes), "a fork of the model is malformed")
+                axes.add(axis)
+                here = open_.get(axis, (1 << self.axes[axis].size) - 1)
+                cells = here & bits(ranges), here & ~bits(ranges)
+                pairs = zip(cells, branches, strict=True)
+                trees = [self._tree(each, {**open_, axis: own}, axes) for own, each in pairs]
+                return Fork(axis, [*zip(cells, trees, strict=True)])
+        return self._scaled(data)
 
     def _check_points(self) -> None:
         """Refuse recorded points of a curve that turns."""
         for number in range(len(self.lines)):
-            points = sorted(
-                (value, each)
-                for (line, value), each in self.records.points.items()
-                if line == number
-            )
+            points = sorted(each for each in self.records.points.items() if each[0][0] == number)
             for margin in self.margins:
                 column = [each[margin] for _, each in points]
                 is_monotone = column in (sorted(column), sorted(column, reverse=True))
                 require(is_monotone, "the recorded points of a curve are not monotone")
 
-    def cells(self, sets: Sets) -> list[Spans]:
-        """Return the cells of each axis as ranges, none where a value may have none."""
+    def cells(self, sets: Sets) -> list[int]:
+        """Return the cells of each axis as bits, 0 where a value may have none."""
         cells = []
         for place, axis in enumerate(self.axes):
             key = (place, sets[axis.feature.index])
@@ -249,20 +198,20 @@ class Forest:
 
         A missing value adds 0. Nothing is returned where a curve has no recorded point.
         """
-        (axis, slopes), ends = self.lines[number], set[int]()
+        axis, slopes = self.lines[number]
         feature = self.axes[axis].feature
-        ends.update(*sets[feature.index])
+        ends = {end for span in sets[feature.index] for end in span}
+        numbers = sorted(ends - {MISSING})
         if slopes is not None:
-            known = [end for end in ends if end != MISSING]
-            weights = [[Fraction(slope * end, feature.scale) for slope in slopes] for end in known]
-        else:
-            keys = [(number, end) for end in ends if end != MISSING]
-            if any(key not in self.records.points for key in keys):
-                return []
-            self.seen.update(keys)
             weights = [
-                [Fraction(size) * self.unit for size in self.records.points[key]] for key in keys
+                [Fraction(slope * end, feature.scale) for slope in slopes] for end in numbers
             ]
+        elif any((number, end) not in self.records.points for end in numbers):
+            return []
+        else:
+            points = [self.records.points[number, end] for end in numbers]
+            self.seen.update((number, end) for end in numbers)
+            weights = [[Fraction(size) * self.unit for size in each] for each in points]
         return [*weights, *([[Fraction(0)] * len(self.margins)] if MISSING in ends else [])]
 
     def ranges(self, sets: Sets) -> tuple[list[tuple[Number, Number]], Number]:
@@ -273,17 +222,17 @@ class Forest:
         """
         cells = self.cells(sets)
         weights = [self.weights(number, sets) for number in range(len(self.lines))]
-        if () in cells or [] in weights:
+        if 0 in cells or [] in weights:
             return [], 0
-        ranges: list[tuple[Number, Number]] = []
-        for margin in self.margins:
-            parts: list[tuple[Number, Number]] = [own.range(cells) for own in self.chunks[margin]]
-            columns = ([each[margin] for each in own] for own in weights)
-            parts += [(min(column), max(column)) for column in columns]
-            low, high = zip((self.bias[margin],) * 2, *parts, strict=True)
-            ranges.append((sum(low), sum(high)))
+        parts = [each.range(cells) for each in self.parts]
+        columns = [[*zip(*own, strict=True)] for own in weights]
+        lows: list[Sequence[Number]] = [self.bias, *(low for low, _ in parts)]
+        highs: list[Sequence[Number]] = [self.bias, *(high for _, high in parts)]
+        lows += ([*map(min, own)] for own in columns)
+        highs += ([*map(max, own)] for own in columns)
+        sums = ([sum(each) for each in zip(*own, strict=True)] for own in (lows, highs))
         sizes = [max(map(abs, chain(*own))) for own in weights]
-        return ranges, self.rounding * (self.magnitude + sum(sizes))
+        return [*zip(*sums, strict=True)], self.rounding * (self.magnitude + sum(sizes))
 
     def accepted(self, sets: Sets) -> int:
         """Return the truth of `accepted(X)` over a set of states."""
@@ -293,20 +242,20 @@ class Forest:
         sure = all(low >= self.accepted_from[m] + slack for m, (low, _) in enumerate(ranges))
         return YES if ranges and sure else self.recorded(sets, self.cells(sets))
 
-    def key(self, sets: Sets, cells: Sequence[Spans]) -> Key | None:
+    def key(self, sets: Sets, cells: Sequence[int]) -> Key | None:
         """Return a single state as the model sees it, None where there are several."""
         key: list[object] = []
-        for place, (axis, ranges) in enumerate(zip(self.axes, cells, strict=True)):
+        for place, (axis, own) in enumerate(zip(self.axes, cells, strict=True)):
             spans = sets[axis.feature.index]
-            if is_single(ranges) and place not in self.lined:
-                key.append(ranges[0][0])
+            if own.bit_count() == 1 and place not in self.lined:
+                key.append(own.bit_length() - 1)
             elif is_single(spans):
                 key.append(f"={axis.feature.write(spans[0][0])}")
             else:
                 return None
         return tuple(key)
 
-    def recorded(self, sets: Sets, cells: Sequence[Spans]) -> int:
+    def recorded(self, sets: Sets, cells: Sequence[int]) -> int:
         """Return the recorded answer about a single state; MAYBE without one."""
         key = self.key(sets, cells)
         if key is None or key not in self.records.answers:

@@ -1,4 +1,4 @@
-"""The canonical form of a problem as data: features, bound rules, a goal."""
+"""The canonical form of a problem as data: features, rules, equations, a goal."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from p2c_verify.values import ALL, FAR, KNOWN, MISSING, Feature, Span, Spans, VerifyError
-from p2c_verify.values import choice, complement, exact, intersect, require
+from p2c_verify.arithmetic import ARITY, NOTHING
+from p2c_verify.values import ALL, KNOWN, MISSING, Feature, Span, Spans, VerifyError
+from p2c_verify.values import choice, compared, complement, exact, intersect, require
 
 FORMAT = "p2c-problem/1"
+NAMED = {"features": "name", "decisions": "name", "causes": "feature", "equations": "feature"}
+LARGEST_INT = 2**62
+"""The largest whole number that a computed feature has."""
 
 
 def parse(text: str) -> Any:
@@ -57,25 +61,29 @@ def common_denominator(document: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """A statement about a state.
+    """A statement about a state, or an arithmetic expression over it.
 
-    Its kind is "test" (a feature's value lies in the `wanted` spans), "accepted" (by the model), "not", "all" or "any".
+    The kind of a statement is "test" (a feature's value lies in the `wanted` spans), "sign" (the sign of an expression does,
+    MISSING where it is undefined), "accepted" (by the model), "not", "all" or "any". The kind of an expression is "number",
+    "value" (of a feature), "if" (a statement and two expressions) or an operation of `arithmetic`.
     """
 
     kind: str
     parts: tuple[Formula, ...] = ()
     feature: int = -1
     wanted: Spans = ()
+    number: Fraction = Fraction(0)
     reads: frozenset[int] = frozenset()
     """The features that it reads, also through decisions and the model."""
 
 
-def combined(kind: str, parts: Iterable[Formula]) -> Formula:
+def combined(kind: str, parts: Iterable[Formula], wanted: Spans = ()) -> Formula:
     """Combine formulas into one; one part of "all" or "any" stands for itself."""
     parts = tuple(parts)
-    if len(parts) == 1 and kind != "not":
+    if len(parts) == 1 and kind in ("all", "any"):
         return parts[0]
-    return Formula(kind, parts, reads=frozenset[int]().union(*(each.reads for each in parts)))
+    reads = frozenset[int]().union(*(each.reads for each in parts))
+    return Formula(kind, parts, wanted=wanted, reads=reads)
 
 
 class Rule(NamedTuple):
@@ -95,6 +103,41 @@ class Cause(NamedTuple):
     unheaded: Spans
 
 
+class Equation:
+    """A computed feature's expression, and the way in which its value is rounded."""
+
+    def __init__(self, data: Mapping[str, Any], feature: Feature, raw: Formula) -> None:
+        self.feature, self.raw, self.text = feature, raw, str(data["text"])
+        self.keeps_residual = choice(data["residual"], "add none") == "add"
+        ends = (
+            None if data[key] is None else Fraction(data[key]) for key in ("min", "max", "step")
+        )
+        self.low, self.high, self.step = ends
+        require(self.step is None or self.step > 0, "the step of an equation is not positive")
+        self.first, self.residual = NOTHING, Fraction(0)
+        """The raw value at the start, and the person's residual."""
+
+    def value(self, number: Fraction) -> int:
+        """Return a number clipped and rounded; MISSING if no value can hold it.
+
+        A greater number never has a smaller value.
+        """
+        number = number if self.low is None else max(number, self.low)
+        number = number if self.high is None else min(number, self.high)
+        if self.step is not None:
+            base, step = self.low or Fraction(0), self.step
+            most = None if self.high is None else math.floor((self.high - base) / step)
+            steps = round((number - base) / step)
+            number = base + (steps if most is None else min(steps, most)) * step
+        if self.feature.kind == "int":
+            fits = abs(number) <= LARGEST_INT
+            return exact(int(number), self.feature.scale) if fits else MISSING
+        try:
+            return exact(Fraction(repr(float(number))), self.feature.scale)
+        except OverflowError:
+            return MISSING
+
+
 class Problem:
     """A canonical problem, scaled so that its numbers and one row's are integers."""
 
@@ -106,13 +149,14 @@ class Problem:
         self.supported = choice(document["effects"], "triggered supported") == "supported"
         rest = {key: value for key, value in document.items() if key != "model"}
         self.scale = common_denominator([rest, row])
-        self.named: dict[str, Feature] = {}
-        for index, each in enumerate(document["features"]):
-            self.named[each["name"]] = self._feature(index, each, row[each["name"]])
-        self.features = tuple(self.named.values())
+        pairs = enumerate(document["features"])
+        self.features = tuple(Feature(n, own, row.get(own["name"]), self.scale) for n, own in pairs)
+        self.named = {each.name: each for each in self.features}
         self.edges: list[set[int]] = [set() for _ in self.features]
         """The least values, by feature, at which a condition can change its truth."""
         self._tests: dict[tuple[int, Spans], Formula] = {}
+        self.sides: list[Formula] = []
+        """The sides of arithmetic comparisons."""
         self.decisions: dict[str | None, Formula] = {}
         """Decisions by name, callees first; `None` is the model's `accepted(X)`."""
         if document["model"] is not None:
@@ -122,31 +166,49 @@ class Problem:
             require(isinstance(each["name"], str), "a decision has no name")
             self.decisions[each["name"]] = combined("any", map(self._body, each["rules"]))
         self.causes = tuple(map(self._cause, document["causes"]))
-        limits = ((self._body(each["body"]), each["text"]) for each in document["constraints"])
-        self.constraints = tuple(Rule((), body, text) for body, text in limits)
+        self.constraints = tuple(
+            Rule((), self._body(each["body"]), each["text"]) for each in document["constraints"]
+        )
         self.goal = self._body(document["goal"])
-        parents = {
-            each.feature: frozenset[int]().union(*(rule.body.reads for rule in each.rules))
-            for each in self.causes
-        }
-        sizes = {
-            "features": len(self.named),
-            "decisions": len(self.decisions) - (None in self.decisions),
-            "causes": len(parents),
-        }
-        for key, size in sizes.items():
-            require(size == len(document[key]), f"the problem repeats one of its {key}")
-        require(set(row) == set(self.named), "the row does not give every feature once")
+        self.equations = tuple(map(self._equation, document["equations"]))
+        """The equations in the order of dependency."""
+        self.arithmetic = [*(each.raw for each in self.equations), *self.sides]
+        """The expressions that stay defined."""
+        bodies = [combined("any", [rule.body for rule in each.rules]) for each in self.causes]
+        causes = zip(self.causes, bodies, strict=True)
+        parents = {each.feature: body.reads for each, body in causes}
+        parents |= {each.feature.index: each.raw.reads for each in self.equations}
+        self._check(document, row)
+        self.endogenous = frozenset(parents)
+        """The features with causal rules or an equation."""
         self.upstream = dict(parents)
         """All ancestors of each endogenous feature; each round doubles the chain length."""
         for _ in range(len(parents).bit_length()):
             for feature, above in self.upstream.items():
                 further = (self.upstream.get(each, above) for each in above)
                 self.upstream[feature] = above.union(*further)
-        moving = [each.index for each in self.features if each.moves is not None]
-        limited = (each.body.reads for each in self.constraints)
-        self.relevant = frozenset[int]().union(moving, parents, *parents.values(), *limited)
+        moving = {each.index for each in self.features if each.moves is not None}
+        limits = [*(each.body for each in self.constraints), *self.arithmetic]
+        read = combined("all", [*bodies, *limits]).reads
+        self.relevant = read.union(moving, parents)
         """Features whose order can matter: read, governed or moving."""
+
+    def _check(self, document: Mapping[str, Any], row: Mapping[str, Any]) -> None:
+        """Refuse a repeated part, a feature of two kinds, and a row that lacks a value."""
+        for key, name in NAMED.items():
+            named = [each[name] for each in document[key]]
+            require(len({*named}) == len(named), f"the problem repeats one of its {key}")
+        computed = {each.feature for each in self.equations}
+        apart = computed.isdisjoint(self.features[each.feature] for each in self.causes)
+        unset = {each for each in self.features if each.points is None}
+        require(apart and computed == unset, "a feature is computed and something else")
+        for number, each in enumerate(self.equations):
+            later = {other.feature.index for other in self.equations[number:]}
+            require(
+                later.isdisjoint(each.raw.reads), "an equation reads its feature or a later one"
+            )
+        given = set(row).union(each.name for each in computed) == set(self.named)
+        require(given, "the row does not give every feature once")
 
     def cut(self, feature: int, span: Span) -> Spans:
         """Return a span in parts on which every condition has one truth."""
@@ -154,58 +216,9 @@ class Problem:
         edges = sorted({low, high + 1, *(e for e in self.edges[feature] if low < e <= high)})
         return tuple((first, after - 1) for first, after in pairwise(edges))
 
-    def _feature(self, index: int, data: Mapping[str, Any], own: Any) -> Feature:
-        kind = choice(data["type"], "int float category ordinal")
-        actions = "free up down fixed effect"
-        action = choice(data["action"], actions)
-        led = choice(data.get("effect_action", action), actions)
-        domain, scale, labels = data["domain"], self.scale, tuple[Any, ...]()
-        points: range | tuple[int, ...]
-        if kind in ("category", "ordinal"):
-            scale, labels = 1, tuple(domain["values"])
-            points = range(len(labels))
-            if kind == "category" and isinstance(own, str) and own not in labels:
-                labels += (own,)  # a value that only a model reads; nothing can change to it
-        elif "values" in domain:
-            points = tuple(exact(each, scale) for each in domain["values"])
-            require(list(points) == sorted(set(points)), f"{data['name']}: values do not ascend")
-        else:
-            start, stop, step = (exact(domain[key], scale) for key in ("start", "stop", "step"))
-            points = range(start, stop + 1, max(step, 0))
-        weight, unit = Fraction(data["weight"]), exact(Fraction(data["divisor"]), scale)
-        require(weight >= 0 and unit > 0, f"{data['name']}: negative weight or divisor")
-        require(len(set(labels)) == len(labels), f"{data['name']}: a value is repeated")
-        moves, places = data.get("moves"), range(len(labels))
-        if moves is not None:
-            ranks = {str(label): rank for rank, label in enumerate(labels)}
-            ends = {ranks[start]: sorted(map(labels.index, moves[start])) for start in moves}
-            moves = {rank: tuple((end, end) for end in ends.get(rank, ())) for rank in places}
-        unit = 1 if kind == "category" else unit
-        targets = ALL
-        if "targets" in data:
-            pairs = [
-                [labels.index(end) if labels else exact(end, scale) for end in pair]
-                for pair in data["targets"]
-            ]
-            targets = tuple((low, high) for low, high in pairs)
-        return Feature(
-            index,
-            data["name"],
-            kind,
-            action,
-            led,
-            targets,
-            scale,
-            labels,
-            points,
-            weight,
-            unit,
-            moves,
-        )
-
     def test(self, feature: int, wanted: Spans) -> Formula:
         """Return the test that a feature's value lies in given spans."""
-        fresh = Formula("test", (), feature, wanted, frozenset({feature}))
+        fresh = Formula("test", (), feature, wanted, reads=frozenset({feature}))
         return self._tests.setdefault((feature, wanted), fresh)
 
     def _body(self, conditions: Iterable[Any]) -> Formula:
@@ -213,21 +226,45 @@ class Problem:
 
     def _condition(self, data: Any) -> Formula:
         match data:
-            case ["test", name, operator, constant, bool() as negated] if constant is not None:
+            case ["test", name, operator, constant] if constant is not None:
                 feature = self.named[name]
                 choice(operator, "= \\=" if feature.kind == "category" else "= \\= < =< > >=")
                 value = feature.read(constant)
-                low = {"<": MISSING + 1, "=<": MISSING + 1, ">": value + 1}.get(operator, value)
-                high = {"<": value - 1, ">": FAR, ">=": FAR}.get(operator, value)
-                wanted: Spans = ((low, high),)
-                if operator == "\\=":
-                    wanted = intersect(complement(wanted), KNOWN)
-                self.edges[feature.index].update((low, high + 1))
-                return self.test(feature.index, complement(wanted) if negated else wanted)
-            case ["call", None | str() as name, bool() as negated] if name in self.decisions:
-                called = self.decisions[name]
-                return combined("not", [called]) if negated else called
+                self.edges[feature.index].update((value, value + 1))
+                return self.test(feature.index, compared(operator, value))
+            case ["compare", left, operator, right]:
+                choice(operator, "= \\= < =< > >=")
+                sides = [self._expression(left), self._expression(right)]
+                self.sides += sides
+                difference = combined("+", [sides[0], combined("neg", sides[1:])])
+                return combined("sign", [difference], compared(operator, 0))
+            case ["call", None | str() as name] if name in self.decisions:
+                return self.decisions[name]
+            case ["not", part]:
+                formula = self._condition(part)
+                if formula.kind == "test":
+                    return self.test(formula.feature, complement(formula.wanted))
+                return combined("not", [formula])
+            case ["all" | "any" as kind, *parts]:
+                return combined(kind, map(self._condition, parts))
         raise VerifyError(f"not a condition: {data!r}")
+
+    def _expression(self, data: Any) -> Formula:
+        match data:
+            case int() | Fraction() if not isinstance(data, bool):
+                return Formula("number", number=Fraction(data))
+            case str() if not self.named[data].labels:
+                place = self.named[data].index
+                return Formula("value", feature=place, reads=frozenset({place}))
+            case ["if", condition, *parts] if len(parts) == 2:
+                return combined("if", [self._condition(condition), *map(self._expression, parts)])
+            case [str() as kind, *parts] if ARITY.get(kind) == len(parts):
+                return combined(kind, map(self._expression, parts))
+        raise VerifyError(f"not an expression: {data!r}")
+
+    def _equation(self, data: Any) -> Equation:
+        feature, raw = self.named[data["feature"]], self._expression(data["expression"])
+        return Equation(data, feature, raw)
 
     def _cause(self, data: Any) -> Cause:
         feature, rules, unheaded = self.named[data["feature"]].index, [], ALL

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from p2c_verify.facts import Facts, Judge
-from p2c_verify.values import ALL, MAYBE, NO, YES, Sets, Span, Spans, intersect, is_single
+from p2c_verify.values import ALL, MAYBE, NO, YES, Sets, Span, Spans
+from p2c_verify.values import intersect, is_single, replaced
 
 Measure = tuple[int, int]
 
@@ -24,33 +25,12 @@ class Change(NamedTuple):
     length: int
     actions: int
 
-    def dominates(self, other: Change) -> bool:
-        """Tell whether this change leaves as much open as another one, for no more."""
-        less = self.length <= other.length and self.actions <= other.actions
-        return less and self.last == other.last and self.left <= other.left
-
 
 class Node(NamedTuple):
     """A set of states: one value or span per feature, and its direct changes."""
 
     sets: Sets
     changes: Mapping[int, Change]
-
-    def at(self, feature: int, end: Span) -> Node:
-        """Return the node with another value of a feature."""
-        return self._replace(sets=(*self.sets[:feature], (end,), *self.sets[feature + 1 :]))
-
-    def dominates(self, other: Node) -> bool:
-        """Tell whether every continuation of another node fits here for no more.
-
-        Sound because a feature that the other node has not changed is unchanged here, so each later direct action is open
-        here too; its total length and number of actions are no greater; and the value that it was last set to, which the
-        box must hold, is the same.
-        """
-        return all(
-            place in other.changes and own.dominates(other.changes[place])
-            for place, own in self.changes.items()
-        )
 
 
 class Transitions:
@@ -78,6 +58,10 @@ class Transitions:
         """Return the measure of all direct actions of a node."""
         items = node.changes.items()
         return self.combined(self.measure(place, own.actions, own.length) for place, own in items)
+
+    def moved(self, node: Node, feature: int, end: Span) -> Node:
+        """Return a node after a feature took another value."""
+        return node._replace(sets=self.judge.recomputed(replaced(node.sets, feature, (end,))))
 
     def effects(self, facts: Facts) -> tuple[list[tuple[int, Span]], bool]:
         """Return the possible effects, and whether every state has a pending one.
@@ -131,7 +115,7 @@ class Transitions:
         """
         effects, pending = self.effects(facts)
         for place, end in effects:
-            yield "causal", place, end, node.at(place, end)
+            yield "causal", place, end, self.moved(node, place, end)
         features = () if pending and not facts.consistent else self.problem.features
         for place, feature in enumerate(features):
             ((low, high), *_), past = node.sets[place], node.changes.get(place)
@@ -146,4 +130,9 @@ class Transitions:
                     far = length + feature.length((low, high), end)
                     change = Change(left | {low}, end, far, actions + 1)
                     changes = {**node.changes, place: change}
-                    yield "direct", place, end, node.at(place, end)._replace(changes=changes)
+                    yield (
+                        "direct",
+                        place,
+                        end,
+                        self.moved(node, place, end)._replace(changes=changes),
+                    )

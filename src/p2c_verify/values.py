@@ -2,20 +2,22 @@
 
 Numbers are multiplied by one common denominator, so comparisons are exact; the values of a category or an ordinal are
 their ranks. `MISSING` is the missing value. It lies below all others, so a comparison is a range above it, and what
-negation as failure says of a missing value is the complement of that range.
+negation as failure says of a missing value is the complement of that range. A computed number is multiplied by 10**400
+as well, so every double is an integer.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 FAR = 10**1000
 """An integer above every value."""
 MISSING = -FAR
+FINE = 10**400
 NO, MAYBE, YES = 0, 1, 2
 """Truth over a set of states: false in all, undecided, true in all.
 
@@ -75,31 +77,80 @@ def complement(spans: Spans) -> Spans:
     return outside
 
 
+def compared(operator: str, value: int) -> Spans:
+    """Return the values that compare so with a value."""
+    low = {"<": MISSING + 1, "=<": MISSING + 1, ">": value + 1}.get(operator, value)
+    high = {"<": value - 1, ">": FAR, ">=": FAR}.get(operator, value)
+    return intersect(complement(((low, high),)), KNOWN) if operator == "\\=" else ((low, high),)
+
+
+def truth(values: Spans, wanted: Spans, passing: Spans) -> int:
+    """Return the truth of "a value of these spans lies in the wanted spans"."""
+    return MAYBE + bool(passing) - any(each not in intersect((each,), wanted) for each in values)
+
+
+def replaced(sets: tuple[Any, ...], place: int, spans: Any) -> tuple[Any, ...]:
+    """Return a tuple of which one part is another."""
+    return (*sets[:place], spans, *sets[place + 1 :])
+
+
 def is_single(spans: Spans) -> bool:
     """Tell whether a set holds one value."""
     return len(spans) == 1 and spans[0][0] == spans[0][1]
 
 
-@dataclass(frozen=True, eq=False)
 class Feature:
     """A feature with ascending admissible `points`; `unit` is a distance of 1.
 
-    The problem's own action leads effects; the person's `action` and `targets` may be narrower, and then an effect that
-    leads elsewhere ends the path.
+    A computed feature has no domain, so its points are None. The problem's own action leads effects; the person's `action`
+    and `targets` may be narrower, and then an effect that leads elsewhere ends the path.
     """
 
-    index: int
-    name: str
-    kind: str
-    action: str
-    effect_action: str
-    targets: Spans
-    scale: int
-    labels: tuple[Any, ...]
-    points: range | tuple[int, ...]
-    weight: Fraction
-    unit: int
-    moves: dict[int, Spans] | None
+    def __init__(self, index: int, data: Mapping[str, Any], own: Any, scale: int) -> None:
+        self.index, self.name, domain = index, str(data["name"]), data["domain"]
+        self.kind = choice(data["type"], "int float category ordinal")
+        actions = "free up down fixed effect"
+        self.action = choice(data["action"], actions)
+        self.effect_action = choice(data.get("effect_action", self.action), actions)
+        self.is_settable = self.action in ("free", "up", "down")
+        self.scale = scale if domain else scale * FINE
+        self.labels = tuple[Any, ...]()
+        self.points: Sequence[int] | None = None
+        if self.kind in ("category", "ordinal"):
+            self.scale, self.labels = 1, tuple(domain["values"])
+            self.points = range(len(self.labels))
+            if self.kind == "category" and isinstance(own, str) and own not in self.labels:
+                self.labels += (own,)  # a value that only a model reads; nothing can change to it
+        elif domain and "values" in domain:
+            self.points = [exact(each, scale) for each in domain["values"]]
+            ascend = self.points == sorted(set(self.points))
+            require(ascend, f"{self.name}: values do not ascend")
+        elif domain:
+            start, stop, step = (exact(domain[key], scale) for key in ("start", "stop", "step"))
+            self.points = range(start, stop + 1, max(step, 0))
+        self.weight = Fraction(data["weight"])
+        self.unit = exact(Fraction(data["divisor"]), self.scale)
+        require(self.weight >= 0 and self.unit > 0, f"{self.name}: negative weight or divisor")
+        require(len(set(self.labels)) == len(self.labels), f"{self.name}: a value is repeated")
+        self.unit = 1 if self.kind == "category" else self.unit
+        moves: Mapping[Any, Any] | None = data.get("moves")
+        self.moves: list[Spans] | None = None
+        if moves is not None:
+            require(moves.keys() <= set(map(str, self.labels)), f"{self.name}: another value moves")
+            ends = (sorted(map(self.read, moves.get(str(each), ()))) for each in self.labels)
+            self.moves = [tuple((end, end) for end in each) for each in ends]
+        pairs = data.get("targets")
+        self.targets = ALL
+        if pairs is not None:
+            self.targets = tuple((self.read(low), self.read(high)) for low, high in pairs)
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether every admissible number is whole."""
+        if self.points is None:
+            return self.kind == "int"
+        steps = self.points[:2] if isinstance(self.points, range) else self.points
+        return math.gcd(*steps) % self.scale == 0
 
     def read(self, raw: Any) -> int:
         """Return the integer of a value in JSON."""
@@ -108,29 +159,27 @@ class Feature:
         return self.labels.index(raw) if self.labels else exact(raw, self.scale)
 
     def write(self, value: int) -> Any:
-        """Return the value as it stands in JSON, numbers as fractions."""
-        number = None if value == MISSING else Fraction(value, self.scale)
-        return self.labels[value] if self.labels and number is not None else number
+        """Return the value as it stands in JSON, numbers as integers or fractions."""
+        if value == MISSING:
+            return None
+        if self.labels:
+            return self.labels[value]
+        number = Fraction(value, self.scale)
+        return int(number) if number.denominator == 1 else number
 
-    def admissible(self, spans: Spans) -> Spans:
+    def admissible(self, spans: Iterable[Span]) -> Spans:
         """Return the admissible part of spans: single labels, nonempty number spans."""
         inside: list[Span] = []
         for low, high in spans:
+            if self.points is None:
+                inside.append((low, high))
+                continue
             first, last = bisect_left(self.points, low), bisect_right(self.points, high)
             if self.labels:
                 inside += [(rank, rank) for rank in range(first, last)]
             elif first < last:
                 inside.append((self.points[first], self.points[last - 1]))
         return tuple(inside)
-
-    def within(self, values: Spans, wanted: Spans) -> int:
-        """Return the truth of "a value of these spans lies in the wanted spans"."""
-        can = cannot = False
-        for low, high in values:
-            shared = intersect(((low, high),), wanted)
-            can |= bool(shared and (low == high or self.admissible(shared)))
-            cannot |= (low, high) not in shared
-        return MAYBE + can - cannot
 
     def passing(self, values: Spans, wanted: Spans) -> Spans:
         """Return the values of these spans that lie in the wanted spans."""
@@ -139,6 +188,10 @@ class Feature:
             inside = intersect(((low, high),), wanted)
             kept += inside if low == high else self.admissible(inside)
         return tuple(sorted({*kept}))
+
+    def within(self, values: Spans, wanted: Spans) -> int:
+        """Return the truth of "a value of these spans lies in the wanted spans"."""
+        return truth(values, wanted, self.passing(values, wanted))
 
     def permitted(self, value: int) -> Spans:
         """Return the values in which a change may end, direct or by an effect."""

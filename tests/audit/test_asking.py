@@ -51,7 +51,7 @@ def test_a_model_that_was_read_is_audited_as_its_own_plans_say(loans: pd.DataFra
     assert (inside == stuck).all()
     assert audit.asked.proved
     found = int((table["status"] == "found").sum())
-    assert audit.asked.confirmed == (found, found)
+    assert audit.asked.ends_confirmed == (found, found)
     assert audit.obstacles is not None
     assert {name for name, _ in audit.obstacles.features} <= {"the_age", "income", "debt"}
 

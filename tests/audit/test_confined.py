@@ -32,7 +32,11 @@ def people_in(problem: Problem, rows: list[dict[str, Any]]) -> People:
     names = [axis.feature.name for axis in problem.compiled.axes]
     columns = [[row[name] for row in rows] for name in names]
     frame = pd.DataFrame(dict(zip(names, columns, strict=True)), dtype=object)
-    return place_people(problem.compiled, columns, read_answers(problem.plan_many(frame)))
+    return place_people(
+        problem.compiled,
+        dict(zip(names, columns, strict=True)),
+        read_answers(problem.plan_many(frame)),
+    )
 
 
 def confined(people: People) -> Confinement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from p2c._audit.groups import divide, read_divisions
+from p2c._audit.intervals import divide, read_divisions
 from p2c.errors import P2CError
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from p2c._audit.groups import divide, read_divisions
+from p2c._audit.intervals import divide, read_divisions
 from p2c._audit.people import place_people, read_answers
 from p2c._audit.tally import FEW, differences
 from p2c.datasets import load_frame
@@ -128,10 +128,9 @@ def people_of(gaps: dict[str, tuple[int, int, int]]) -> Any:
 def test_a_difference_that_need_explains_is_gone_at_equal_need() -> None:
     problem = Problem.from_dict(LOAN)
     frame = people_of({"a": (400, 200, 100), "b": (400, 20, 280)})
+    columns = {name: frame[name].tolist() for name in problem.theory.feature}
     told = read_answers(problem.plan_many(frame))
-    people = place_people(
-        problem.compiled, [frame[a.feature.name].tolist() for a in problem.compiled.axes], told
-    )
+    people = place_people(problem.compiled, columns, told)
     groups = divide(read_divisions("group"), {"group": frame["group"].tolist()}, len(frame))
     found = {
         (each.measure, each.equal_need): each

@@ -68,7 +68,7 @@ def test_the_figures_are_those_of_plain_pandas_on_the_batchs_table(
         first = ways["first"].astype(str).map(lambda text: json.loads(text)["feature"])
         assert tally.first == first.value_counts().to_dict()
     found = answers[answers["status"] == "found"]
-    assert whole.asked.confirmed == (int(found["verified"].sum()), len(found))
+    assert whole.asked.ends_confirmed == (int(found["verified"].sum()), len(found))
 
 
 def test_the_model_is_named_by_the_hash_of_its_file(desk: Path, whole: Audit) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from p2c._batch import csv_cuts
+from p2c._batch import readers
 from p2c._batch.readers import CsvReader
 from p2c._spec.files import LONGEST
 from p2c.errors import P2CError
@@ -85,7 +85,7 @@ def test_the_rows_of_the_pieces_are_those_of_the_whole(
 ) -> None:
     text = f"x,y\n{body}"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_cuts, "BLOCK", block)
+        patch.setattr(readers, "BLOCK", block)
         assert our_rows(place, text, part=part) == python_rows(text)
 
 
@@ -102,7 +102,7 @@ def test_what_a_writer_writes_comes_back(
     writer = csv.writer(file, lineterminator=ending, quoting=csv.QUOTE_ALL)
     writer.writerows([("x", "y"), *rows])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_cuts, "BLOCK", block)
+        patch.setattr(readers, "BLOCK", block)
         assert our_rows(place, file.getvalue(), part=part) == [list(row) for row in rows]
 
 
@@ -110,7 +110,7 @@ def test_what_a_writer_writes_comes_back(
 def test_a_quote_left_open_is_said_with_its_line_however_much_follows(
     place: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr(csv_cuts, "BLOCK", block)
+    monkeypatch.setattr(readers, "BLOCK", block)
     lines = ["x,y", *["1,2"] * 100_000]
     lines[10] = '1,"2'
     place.write_text("\n".join(lines))
@@ -124,7 +124,7 @@ def test_a_quote_left_open_is_said_with_its_line_however_much_follows(
 
 
 def test_long_cells_are_rows_too(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_cuts, "BLOCK", 1000)
+    monkeypatch.setattr(readers, "BLOCK", 1000)
     long = "ü\n" * (LONGEST // 2)
     text = "x,y\n" + f'"{long}",2\n' * 3
     assert our_rows(place, text, part=1) == python_rows(text)

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from p2c._batch import Options, csv_cuts, part
-from p2c._batch.columns import check_columns
+from p2c._batch import Options, part, readers
 from p2c._batch.part import tables
+from p2c._batch.persons import check_columns
 from p2c._batch.source import cut, find_files
 from p2c._spec.files import read_rows
 from p2c.errors import P2CError
@@ -62,7 +62,7 @@ def test_a_csv_file_gets_the_answers_of_the_same_parquet_file(tmp_path: Path) ->
 def test_a_csv_file_is_cut_between_records_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, ending: str
 ) -> None:
-    monkeypatch.setattr(csv_cuts, "BLOCK", block)
+    monkeypatch.setattr(readers, "BLOCK", block)
     rows = [
         row | {"note": note}
         for row, note in zip(
@@ -73,7 +73,7 @@ def test_a_csv_file_is_cut_between_records_only(
     ]
     path = write_csv(tmp_path / "a.csv", rows, lineterminator=ending)
     parts = cut(find_files(path), rows=3)
-    monkeypatch.setattr(csv_cuts, "BLOCK", 10_000)
+    monkeypatch.setattr(readers, "BLOCK", 10_000)
     columns = check_columns(find_files(path), loan().theory.features, Options(("note",)), taken=[])
     assert len(parts) > 1 or block == 10_000
     notes = [
@@ -339,3 +339,19 @@ def test_timestamps_of_96_bits_that_64_cannot_hold_are_refused_and_others_kept(
     assert [each and each.year for each in kept.to_pylist()] == [None, 2024]
     with pytest.raises(P2CError, match=r"rows 1 to 2: the column 'seen' .* outside 1677 to 2262"):
         answer(loan(), tmp_path / "far.parquet", tmp_path / "other", keep=("seen",))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ([datetime(9999, 1, 1)], pa.list_(pa.timestamp("us"))),
+        ({"x": datetime(9999, 1, 1)}, pa.struct([("x", pa.timestamp("us"))])),
+    ],
+)
+def test_timestamps_of_96_bits_are_refused_within_other_values_too(
+    tmp_path: Path, value: object, kind: pa.DataType
+) -> None:
+    table = pa.Table.from_pylist([JOHN]).append_column("seen", pa.array([value], kind))
+    pq.write_table(table, tmp_path / "far.parquet", use_deprecated_int96_timestamps=True)
+    with pytest.raises(P2CError, match=r"row.*the column 'seen' .* outside 1677 to 2262"):
+        answer(loan(), tmp_path / "far.parquet", tmp_path / "out", keep=("seen",))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from p2c._batch import remembered
-from p2c._batch.remembered import ENDING, Memory
+from p2c._batch import confirmed
+from p2c._batch.confirmed import ENDING, Memory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ def test_no_more_is_told_than_there_is_room_for(
 ) -> None:
     memory = empty(tmp_path)
     memory.tell(people("clerk"), answers("yes"))
-    monkeypatch.setattr(remembered, "MOST", 10)
+    monkeypatch.setattr(confirmed, "MOST", 10)
     memory.tell(people("cook"), answers("no"))
     assert len(list(tmp_path.glob(f"*{ENDING}"))) == 1
     memory.add(people("clerk"), answers("yes"))

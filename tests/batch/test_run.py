@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from p2c._batch import Options, answers, plan_files, workshop
-from p2c._batch.workshop import locked
+from p2c._batch import Options, answers, part, plan_files
+from p2c._batch.part import locked
 from p2c._engines.policy import Policy
 from p2c._spec.toml import problem_to_toml
 from p2c.errors import BatchError, P2CError
@@ -196,7 +196,7 @@ def test_a_batch_killed_again_and_again_goes_on_to_the_same_bytes(
 def test_a_part_that_takes_long_shows_how_far_it_has_come(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workshop, "SECONDS", 0.01)
+    monkeypatch.setattr(part, "SECONDS", 0.01)
     slow = large_problem()
     rng = random.Random(0)
     people: list[dict[str, Any]] = [
@@ -359,7 +359,7 @@ def test_a_worker_that_dies_is_one_line_that_names_the_missing_parts(
     line = command(source, tmp_path / "out", "--workers", 1)
     killer = (
         "import os, signal\n"
-        "from p2c._batch import executors\n"
+        "from p2c._batch import run\n"
         "def run_part(work, part):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -367,8 +367,8 @@ def test_a_worker_that_dies_is_one_line_that_names_the_missing_parts(
     script = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
         "import deadly\n"
-        "from p2c._batch import executors\n"
-        "executors.run_part = deadly.run_part\n"
+        "from p2c._batch import run\n"
+        "run.run_part = deadly.run_part\n"
         "if __name__ == '__main__':\n"
         "    from p2c.cli import main\n"
         "    main()\n"

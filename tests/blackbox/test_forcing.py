@@ -19,8 +19,7 @@ from p2c._explain.model_reasons import model_reasons
 from p2c._explain.phrases import ENGLISH, GERMAN
 from p2c._learn.model import Read
 from p2c._plan.search.best_first import Limits
-from p2c._server.consultation import Consultation
-from p2c._server.tasks import why
+from p2c._server.tasks import Consultation, why
 from p2c.problem import Problem
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skops import io
 
 from p2c._blackbox.decider import AskedJudge
-from p2c._export.json_schema import plan_schema, problem_schema
+from p2c._export.programs import plan_schema, problem_schema
 from p2c._plan import outcome
 from p2c._plan.rendered import Plan
 from p2c._spec.toml import problem_to_toml

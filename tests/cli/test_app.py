@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def test_help_names_every_command(desk: Desk) -> None:
     shown = desk.run("--help")
     assert shown.code == 0
-    for name in ("plan", "nearest", "why", "check", "lint", "space", "example"):
+    for name in ("plan", "nearest", "why", "check", "follow-up", "lint", "space", "example"):
         assert f"  {name} " in shown.out
     assert desk.run("plan", "--help").code == 0
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c._engines import ENGINES
-from p2c._engines.scasp.solver import COLD, WARM
 from p2c.cli import main
 from tests.loan import JOHN, LOAN
 
@@ -87,9 +86,6 @@ def test_the_doctor_examines_every_engine(
     told = json.loads(capsys.readouterr().out)
     assert [each["engine"] for each in told] == list(ENGINES)
     assert all(each["seconds"] for each in told if each["version"])
-    manners = {each["engine"]: each["manner"] for each in told if each["version"]}
-    assert manners.pop("scasp", WARM) in {WARM, COLD}
-    assert not any(manners.values())
 
 
 def test_the_doctor_says_how_to_get_what_is_missing(

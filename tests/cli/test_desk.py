@@ -224,7 +224,7 @@ def test_a_row_number_past_the_end_is_one_line(desk: Desk) -> None:
         ("--norm", "l9"),
         ("--norm", ""),
         ("--effects", "never"),
-        ("--minimize", "effort"),
+        ("--max-actions", "-1"),
         ("--row", "0"),
         ("--row", "first"),
         ("--time-limit", "-1"),
@@ -286,3 +286,10 @@ def test_a_file_that_cannot_be_written_whole_leaves_the_one_before(
         write_new(path, "afterwards", replace=True)
     assert [each.name for each in tmp_path.iterdir()] == ["letter.html"]
     assert path.read_text() == "before"
+
+
+def test_limits_of_one_question_are_read_by_resource(desk: Desk) -> None:
+    line = desk.refuses("plan", desk.loan, desk.john, "--at-most", "months")
+    assert line == "--at-most: expected RESOURCE=LIMIT, found 'months'"
+    line = desk.refuses("plan", desk.loan, desk.john, "--at-most", "months=12")
+    assert line.startswith("limits: there is no resource 'months'")

@@ -407,3 +407,55 @@ def test_what_was_proved_is_said_of_what_was_asked(desk: Desk) -> None:
     assert (
         "No way with fewer actions exists, and none as short is cheaper; this is proved." in shown
     )
+
+
+def test_tradeoffs_are_listed_with_what_each_uses(desk: Desk) -> None:
+    problem = {
+        "goal": "debt(X,D), D=<0",
+        "rules": "",
+        "resources": {"months": {}},
+        "features": {
+            "debt": {"type": "int", "min": 0, "max": 10, "uses": {"months": {"per_unit": 1}}}
+        },
+        "actions": {
+            "sell": {
+                "label": "Sell the car",
+                "sets": {"debt": 0},
+                "cost": 3,
+                "uses": {"months": {"fixed": 2}},
+            }
+        },
+    }
+    file, row = desk.write("sale.json", json.dumps(problem)), desk.row({"debt": 5})
+    shown = desk.run("tradeoffs", file, row)
+    assert shown.code == 0
+    lines = [line.split() for line in shown.out.splitlines()]
+    assert lines[0] == ["cost", "months", "what", "to", "do"]
+    assert lines[-1] == ["2", "3", "2", "Sell", "the", "car."]
+    quick = desk.run("plan", file, row, "--at-most", "months=3")
+    assert "1. Sell the car.\n" in quick.out
+    assert "It takes about 2 months." in quick.out
+
+
+def test_a_follow_up_tells_what_is_done_and_what_is_left(desk: Desk) -> None:
+    plan = desk.write("plan.json", Problem.from_dict(LOAN).plan(JOHN).to_json())
+    now = desk.row({**JOHN, "debt": 0, "credit_score": 620})
+    shown = desk.run("follow-up", desk.loan, plan, now)
+    assert shown.code == 0
+    assert "- Your debt is now 0." in shown.out
+    assert (
+        "Was Sie getan haben" in desk.run("follow-up", desk.loan, plan, now, "--language", "de").out
+    )
+    later = json.loads(desk.run("follow-up", desk.loan, plan, now, "--json").out)
+    assert [each["feature"] for each in later["left"]] == ["bank_balance"]
+    assert (later["valid"], later["cheapest"], later["plan"]["cost"]) == (True, True, 2e-05)
+    done = desk.write(
+        "done.json",
+        Problem.from_dict(LOAN)
+        .follow_up(
+            json.loads(plan.read_text()),
+            {**JOHN, "debt": 0, "credit_score": 620, "bank_balance": 60_000},
+        )
+        .plan.to_json(),
+    )
+    assert "needs a plan with steps" in desk.refuses("follow-up", desk.loan, done, now)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c import datasets
-from p2c._notices.register import read_register
+from p2c._notices.filed import read_register
 from p2c._spec.toml import problem_to_toml
 from tests.cli.desk import STUCK, Desk
 from tests.embedded import embedded

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c.datasets import load_frame, load_rows
-from p2c.datasets.german import CODES
+from p2c.datasets.tables import layout
 from p2c.errors import MissingExtra, P2CError
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ def test_an_unknown_workclass_stays_a_question_mark() -> None:
 
 
 def test_no_two_codes_of_one_german_attribute_share_a_name() -> None:
-    attributes = Counter((code[:-1] if len(code) < 5 else "A4", CODES[code]) for code in CODES)
+    codes = layout()["german"]["codes"]
+    attributes = Counter((code[:-1] if len(code) < 5 else "A4", codes[code]) for code in codes)
     assert max(attributes.values()) == 1
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c._engines import ENGINES
-from p2c._engines.scasp.solver import find_solver
+from p2c._engines.scasp.engine import find_solver
 from p2c._export import EXPORTS
 from p2c.datasets import names, rows
 from p2c.errors import EngineError, MissingExtra, P2CError

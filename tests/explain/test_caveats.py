@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from p2c import Problem, datasets
-from p2c._explain.facts import rules_words
+from p2c._explain.model_reasons import rules_words
 from p2c._explain.phrases import LANGUAGES
 from p2c.errors import ProblemError
 from tests.embedded import embedded

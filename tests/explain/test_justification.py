@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from p2c._engines.scasp.solver import find_solver
+from p2c._engines.scasp.engine import find_solver
 from p2c._explain import justification
 from p2c._explain.justification import grounds_of, justify
 from p2c.datasets import names, problem_text, rows

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
+import p2c
 from p2c import P2CError, Problem, datasets
 from p2c._explain.letter import Letter, write_letter
 from p2c._explain.phrases import ENGLISH, LANGUAGES, Phrases
@@ -52,7 +54,7 @@ def test_a_plan_is_told_from_the_refusal_to_the_proof() -> None:
             "Do these things in this order:",
             "1. Lower your debt from 5,000 dollars to 0 dollars.",
             "   → Your credit score will then go from 599 points to 620 points by itself. This is because you owe 0 dollars.",
-            "2. Raise your bank balance from 40,000 dollars to 60,000 dollars.",
+            "2. Raise your bank balance from 40,000 dollars to 60,000 dollars or more.",
             "",
             "What would not be enough",
             "- Leave out step 1, and the answer stays no. Your credit score is 599 points, which is below 620 points.",
@@ -121,7 +123,10 @@ def test_no_step_is_called_the_hardest_where_a_cost_follows_the_range(
     data = {
         "goal": "a(X,N), N>=9, b(X,M), M>=9",
         "rules": "",
-        "features": {"a": {**whole(0, 10), "weight": 3}, "b": {**whole(0, 1000), **scale}},
+        "features": {
+            "a": {**whole(0, 10), "weight": 3},
+            "b": {**whole(0, 1000), "weight": 3, **scale},
+        },
     }
     plan = Problem.from_dict(data, bounded=bounded).plan({"a": 0, "b": 0})
     assert "It takes 2 steps of your own.\n" in plan.explain()
@@ -221,7 +226,7 @@ def test_a_missing_value_is_said_to_be_unknown_and_set_rather_than_changed() -> 
     )
     problem = Problem.from_dict(LOAN | {"goal": "bank_balance(X,N), N>=7"})
     texts = told(letter_of(problem, JOHN | {"bank_balance": None}))
-    assert "Bring your bank balance to 7." in texts
+    assert "Bring your bank balance to 7 or more." in texts
 
 
 def test_an_outcome_that_the_plan_counts_on_is_said_to_be_luck() -> None:
@@ -274,8 +279,8 @@ def test_a_name_for_a_value_that_there_is_not_is_a_fault() -> None:
 @pytest.mark.parametrize(
     ("language", "steps", "reasons"),
     [
-        ("en", "Raise your wait from 1 month to 5 months.", "There is one more point like these."),
-        ("de", "Erhöhen Sie „Warten“: jetzt 1 Monat, dann 5 Monate.", "Es gibt noch einen Punkt dieser Art."),
+        ("en", "Raise your wait from 1 month to 5 months or more.", "There is one more point like these."),
+        ("de", "Erhöhen Sie „Warten“: jetzt 1 Monat, dann 5 Monate oder mehr.", "Es gibt noch einen Punkt dieser Art."),
     ],
 )  # fmt: skip
 def test_one_of_a_thing_is_told_in_the_singular(language: str, steps: str, reasons: str) -> None:
@@ -297,11 +302,11 @@ def test_the_number_one_has_the_unit_that_the_problem_gives_it() -> None:
         {"goal": "n(X,N), N>1, h(X,M), M>1", "rules": "", "features": {"n": kilo, "h": hours}}
     )
     text = problem.plan({"n": 1, "h": 1}).explain()
-    assert "from 1 sack of rice to 2 sacks of rice." in text
+    assert "from 1 sack of rice to 2 sacks of rice or more." in text
     assert "jetzt 1 hour per week, dann 2 hours per week" in problem.plan({"n": 1, "h": 1}).explain(
         "de"
     )
-    assert "from 1 hour per week to 2 hours per week." in text
+    assert "from 1 hour per week to 2 hours per week or more." in text
 
 
 def places(frame: str) -> set[str]:
@@ -311,13 +316,12 @@ def places(frame: str) -> set[str]:
 def frames(phrases: Phrases) -> dict[str, set[str]]:
     """Return the places of every phrase of a catalogue, by where it stands."""
     found: dict[str, set[str]] = {}
-    for field in fields(phrases):
-        if field.name == "units_of_one":  # its words are each language's own
+    for name, value in vars(phrases).items():
+        if name == "units_of_one":  # its words are each language's own
             continue
-        value = getattr(phrases, field.name)
         entries = value.items() if isinstance(value, Mapping) else [("", value)]
         for key, frame in entries:
-            found[f"{field.name} {key}"] = places(frame)
+            found[f"{name} {key}"] = places(frame)
     return found
 
 
@@ -327,14 +331,25 @@ def test_every_catalogue_has_the_same_phrases_with_the_same_places(language: str
     assert LANGUAGES[language].language == language
 
 
+def test_every_phrase_that_the_code_names_is_in_the_catalogue() -> None:
+    named = re.compile(r"\b(?:phrases|ENGLISH|GERMAN)\.([a-z]\w*)")
+    source = Path(p2c.__file__).parent
+    texts = [each.read_text() for each in source.rglob("*.py")]
+    found = {name for text in texts for name in named.findall(text)}
+    found -= {"append", "py"}
+    assert len(found) > 100
+    assert found - vars(ENGLISH).keys() == set()
+    told = " ".join(texts)
+    unsaid = [name for name in vars(ENGLISH) if not re.search(rf"\b{name}\b", told)]
+    assert [name for name in unsaid if not name.startswith("ended_")] == []
+
+
 @pytest.mark.parametrize("language", [each for each in LANGUAGES if each != "en"])
 def test_no_sentence_is_left_in_english(language: str) -> None:
     same = [
-        field.name
-        for field in fields(ENGLISH)
-        if isinstance(getattr(ENGLISH, field.name), str)
-        and len(getattr(ENGLISH, field.name)) > 12
-        and getattr(ENGLISH, field.name) == getattr(LANGUAGES[language], field.name)
+        name
+        for name, text in vars(ENGLISH).items()
+        if isinstance(text, str) and len(text) > 12 and text == vars(LANGUAGES[language])[name]
     ]
     assert same == ["with_unit"]
 
@@ -435,10 +450,46 @@ def test_no_verb_agrees_with_a_label() -> None:
     singular = re.compile(
         r"(?<!value for )\{label\}(?: of \{value\}| \(\{value\}\))?,? (?:then )?(is|goes|has|does|becomes)\b"
     )
-    told = [getattr(ENGLISH, each.name) for each in fields(ENGLISH)]
+    told = list(vars(ENGLISH).values())
     letters = [
         *(each for each in told if isinstance(each, str)),
         *ENGLISH.restrictions.values(),
         *ENGLISH.picture.values(),
     ]
     assert not [each for each in letters if singular.search(each)]
+
+
+@pytest.mark.parametrize(
+    ("goal", "start", "english", "german"),
+    [
+        ("n(X,N), N>=80002", 40_000, "to 81,000 euros or more.", "dann 81.000 euros oder mehr."),
+        ("n(X,N), N<19998", 40_000, "to 19,000 euros or less.", "dann 19.000 euros oder weniger."),
+        ("n(X,N), N=<0", 40_000, "to 0 euros.", "dann 0 euros."),
+        (
+            "n(X,N), N>=50000, N=<90123",
+            40_000,
+            "to 50,000 euros (at most 90,000 euros).",
+            "dann 50.000 euros (höchstens 90.000 euros).",
+        ),
+        (
+            "n(X,N), N>=5000, N=<20000",
+            40_000,
+            "to 20,000 euros (at least 5,000 euros).",
+            "dann 20.000 euros (mindestens 5.000 euros).",
+        ),
+    ],
+)
+def test_a_letter_says_how_exactly_a_number_has_to_be_met(
+    goal: str, start: int, english: str, german: str
+) -> None:
+    features = {"n": whole(0, 100_000, unit="euros")}
+    plan = Problem.from_dict({"goal": goal, "rules": "", "features": features}).plan({"n": start})
+    assert english in plan.explain()
+    assert german in plan.explain("de")
+
+
+def test_a_letter_names_the_other_categories_that_would_do() -> None:
+    job = {"type": "category", "values": ["none", "cook", "clerk"]}
+    keys = {"goal": "not job(X,'none')", "rules": "", "features": {"job": job}}
+    text = Problem.from_dict(keys).plan({"job": "none"}).explain()
+    assert "Change your job from “none” to “cook”. Clerk would do as well." in text

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 
 from p2c._explain.model_reasons import ModelReasons
-from p2c._explain.phrases import ENGLISH
+from p2c._explain.phrases import ENGLISH, Phrases
 from p2c._explain.sentences import Sentence, explain_proof, number_words, to_text, value_words
 from p2c._rules.proof import why
 from p2c._spec.row import read_row
@@ -172,18 +171,18 @@ def test_the_same_fact_is_said_once_in_a_sentence() -> None:
 
 
 def test_another_language_is_another_catalogue() -> None:
-    german = replace(
-        ENGLISH,
-        statement="Ihr Wert bei {label} ist {value}",
-        relations={
+    words = {
+        "statement": "Ihr Wert bei {label} ist {value}",
+        "relations": {
             **ENGLISH.relations,
             **dict.fromkeys(ENGLISH.relations, "{statement} (Grenze {constant})"),
         },
-        goal_missed="Ziel verfehlt: {reason}",
-        applies="{decision} trifft zu",
-        thousands=".",
-        decimal=",",
-    )
+        "goal_missed": "Ziel verfehlt: {reason}",
+        "applies": "{decision} trifft zu",
+        "thousands": ".",
+        "decimal": ",",
+    }
+    german = Phrases(vars(ENGLISH) | words)
     theory = theory_of(SPOKEN)
     sentences = explain_proof(theory, why(theory, JOHN), phrases=german)
     assert [each.text for each in sentences[:2]] == [

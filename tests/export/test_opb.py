@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c._export.opb import Encoder
-from p2c._export.veripb import VERSIONS, proof_log, proved_files
+from p2c._export.opb import VERSIONS, Encoder, proof_log, proved_files
 from p2c.errors import P2CError
 from p2c.problem import Problem
 from tests.export.pseudo_boolean import Opb, check_log

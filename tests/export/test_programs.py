@@ -10,7 +10,7 @@ import pytest
 
 from p2c._engines.clingo.encoding import Encoding
 from p2c._engines.instance import Instance
-from p2c._engines.scasp.solver import find_solver
+from p2c._engines.scasp.engine import find_solver
 from p2c._export import EXPORTS
 from p2c.datasets import names, problem_text, rows
 from p2c.errors import P2CError

@@ -21,8 +21,7 @@ from sklearn.svm import SVC
 from skops import io
 
 from p2c._folder import accept_edit
-from p2c._folder.manifest import Manifest, write_manifest
-from p2c._folder.sample import read_sample, sample_rows, write_sample
+from p2c._folder.manifest import Manifest, read_sample, sample_rows, write_manifest, write_sample
 from p2c._spec.files import file_digest
 from p2c._spec.spec import Trust
 from p2c._spec.toml import problem_to_toml
@@ -337,7 +336,7 @@ def test_no_edit_of_the_model_and_none_that_cannot_be_read_is_accepted(folder: P
         accept_edit(folder)
     path.write_text(before)
     (folder / "sample.csv").write_text("income\n1\n")
-    with pytest.raises(P2CError, match=r"sample\.csv: changed .* anew"):
+    with pytest.raises(P2CError, match=r"sample\.csv: changed .* again"):
         accept_edit(folder)
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from p2c import P2CError, Problem, datasets
 from p2c._explain.phrases import LANGUAGES
+from p2c._notices.filed import append_record, kept_until, read_register
 from p2c._notices.form import FORMS, PLACE, packaged
-from p2c._notices.register import append_record, kept_until, read_register
 from p2c._spec.feature import missing_words
 from tests.embedded import embedded, people
 from tests.loan import LOAN

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from p2c._explain.summary import summarize
+from p2c._explain.letter import summarize
 from p2c._learn.model.additive import AdditiveScore, ColumnCells, ScoreLine
 from p2c._learn.model.read_model import ReadModel
 from p2c._plan.blockers import Explanation, Trial, find_blockers

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c import Problem, datasets
+from p2c._answers import PlanRenderer
 from p2c._plan import outcome
 from p2c._plan.outcome import Already, Blocker, Found, GaveUp, Infeasible, Question, answer_to
-from p2c._report.plan_renderer import PlanRenderer
 
 if TYPE_CHECKING:
     from p2c._plan.outcome import Plan
@@ -32,7 +32,7 @@ def _answers() -> list[Plan]:
         plan.question, (Blocker("debt", "fixed"),), plan, explained=False, proof="certificate"
     )
     return [
-        replace(plan, proof="none"),
+        replace(plan, proof="none", stated_slack={"debt": {"min": 0}}),
         Already(plan.question, "certificate"),
         stuck,
         GaveUp(plan.question, 0.25, plan),
@@ -65,7 +65,7 @@ def test_a_path_inside_an_answer_is_asked_the_same(plan: Plan) -> None:
 def test_a_question_that_is_told_keeps_the_person_and_what_a_model_said() -> None:
     law = {"feature": "debt", "rules": ["debt(X,0)."]}
     said = outcome.ModelEvidence(True, 3)
-    proof = {"certificate": {"cover": ["r"]}, "uncertified": "no time"}
+    proof = {"certificate": {"cover": ["r"]}, "uncertified": "no time", "omitted": ("age",)}
     put = Question("loan", "l1", {"debt": 1}, (law,), evidence=said, **proof)  # type: ignore[arg-type]
     asked = {"goal": "debt(X,0)"}
     rendered = put.with_renderer(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from p2c import Problem, datasets
-from p2c._export.json_schema import plan_schema
+from p2c._export.programs import plan_schema
 from p2c._plan.outcome import Infeasible
 from p2c._plan.plan_json import PlanRecord
 from p2c.errors import PlanError

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from p2c._from_data import DataOptions, problem_from_table
-from p2c._learn.tables.assumptions import Assumption
 from p2c._learn.tables.files import open_table
-from p2c._project.building import build, built
-from p2c._project.draft import Choice, Draft, read_draft, take_model, take_table, write_draft
+from p2c._learn.tables.look import Assumption
+from p2c._project.draft import (
+    Choice,
+    Draft,
+    build,
+    built,
+    read_draft,
+    take_model,
+    take_table,
+    write_draft,
+)
 from p2c._server.workshop import perform, read_work
 from p2c.errors import P2CError
 from p2c.problem import Problem

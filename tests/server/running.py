@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from p2c._project.building import build
+from p2c._project.draft import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

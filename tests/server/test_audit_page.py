@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from p2c._batch.audited import audit_files
-from p2c._server import audits
+from p2c._server import workshop
 from p2c._server.app import build_app
 from p2c._server.settings import Limits, Settings
 from tests.cli.test_auditing import PEOPLE
@@ -106,7 +106,7 @@ def test_an_audit_can_be_cancelled_and_gone_on_with(
 ) -> None:
     send(client)
     with monkeypatch.context() as patch:
-        patch.setattr(audits, "perform_audit", never_ends)
+        patch.setattr(workshop, "perform_audit", never_ends)
         client.post(f"{AT}/start", data=groups("sex"))
     assert client.post(f"{AT}/start", data=groups("sex")).status_code == 422
     assert "The audit was cancelled" in client.post(f"{AT}/cancel").text

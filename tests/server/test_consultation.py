@@ -12,11 +12,11 @@ from p2c import datasets
 from p2c._engines.clingo.engine import ClingoEngine
 from p2c._engines.policy import Policy
 from p2c._explain.phrases import phrases_of
-from p2c._server.consultation import Consultation, name_of
 from p2c._server.pages import frame
 from p2c._server.pages.address import case_of_row
 from p2c._server.pages.frame import templates
 from p2c._server.solver import ANSWERED, Memory, reply
+from p2c._server.tasks import Consultation, name_of
 from p2c.problem import Problem
 
 if TYPE_CHECKING:

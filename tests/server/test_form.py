@@ -81,14 +81,14 @@ def test_what_the_page_prints_can_be_typed_again(language: str, number: float) -
 
 def test_thousands_are_read_in_german_and_echoed(client: TestClient) -> None:
     page = client.get(f"/p/loan/plan?{with_values('de', bank_balance='40.000')}").text
-    assert "Erhöhen Sie „Kontostand“: jetzt 40.000 Dollar, dann 60.000 Dollar." in page
+    assert "Erhöhen Sie „Kontostand“: jetzt 40.000 Dollar, dann 60.000 Dollar oder mehr." in page
     assert "= 40.000 Dollar" in page
     assert 'value="40.000"' in page
 
 
 def test_thousands_are_read_in_english_as_hints_print_them(client: TestClient) -> None:
     page = client.get(f"/p/loan/plan?{with_values(bank_balance='40,000')}").text
-    assert "Raise your bank balance from 40,000 dollars to 60,000 dollars." in page
+    assert "Raise your bank balance from 40,000 dollars to 60,000 dollars or more." in page
 
 
 def test_a_point_in_a_whole_number_is_asked_about_and_never_guessed(client: TestClient) -> None:
@@ -220,7 +220,7 @@ def test_the_letter_and_the_plan_can_be_kept(client: TestClient) -> None:
 
 def test_own_limits_that_exclude_today_are_taken(client: TestClient) -> None:
     page = client.get(f"/p/loan/plan?{with_values()}&min:bank_balance=70000").text
-    assert "Raise your bank balance from 40,000 dollars to 70,000 dollars." in page
+    assert "Raise your bank balance from 40,000 dollars to 70,000 dollars or more." in page
 
 
 def test_restrictions_are_dropped_with_one_click(client: TestClient) -> None:

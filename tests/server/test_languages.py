@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import fields
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -21,10 +20,9 @@ from p2c._explain.phrases import ENGLISH, GERMAN, LANGUAGES
 from p2c._learn.tables.look import ColumnKind, Why
 from p2c._rules.lint import MESSAGES
 from p2c._server.app import build_app
-from p2c._server.consultation import Consultation
 from p2c._server.pages.address import case_of_row
 from p2c._server.settings import Settings
-from p2c._server.tasks import overview
+from p2c._server.tasks import Consultation, overview
 from p2c.problem import Problem
 from tests.embedded import embedded
 from tests.learn.causal.reviews import new_review
@@ -39,7 +37,9 @@ if TYPE_CHECKING:
     from p2c._explain.phrases import Phrases
 
 VOID = frozenset({"input", "img", "meta", "link", "br", "source", "hr"})
-ALIKE = frozenset({"person", "plan", "problem", "token"})
+ALIKE = frozenset(
+    {"april", "august", "september", "november", "person", "plan", "problem", "token"}
+)
 """Words that are the same in both languages."""
 UNSPOKEN = frozenset({"script", "style", "code", "pre", "textarea", "time"})
 """Elements without words of a language: programs, rules and typed text."""
@@ -195,9 +195,9 @@ def catalogue(phrases: Phrases) -> dict[tuple[str, ...], str]:
             for key, each in value.items():
                 add((*place, key), each)
 
-    for field in fields(phrases):
-        if field.name != "units_of_one":  # the units that are common in a language
-            add((field.name,), getattr(phrases, field.name))
+    for name, value in vars(phrases).items():
+        if name != "units_of_one":  # the units that are common in a language
+            add((name,), value)
     return texts
 
 

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from p2c import datasets
-from p2c._notices.register import read_register
+from p2c._notices.filed import read_register
 from p2c._server.app import build_app
 from p2c._server.settings import Settings
 from p2c._spec.toml import problem_to_toml

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from starlette.testclient import TestClient
 
 from p2c._learn.causal.review import read_review
-from p2c._project import building
+from p2c._project import draft
 from p2c._project.draft import Draft, read_draft, write_draft
 from p2c._server import app
 from p2c._server.app import build_app
@@ -223,7 +223,7 @@ def test_no_outcome_is_wanted_before_somebody_has_chosen_it(
         assert "The wanted outcome: not chosen yet." in answer.text
     assert read_work(folder).state == "none"
     write_draft(folder, Draft(table="table.csv", target="outcome"))
-    perform(building.build, folder)
+    perform(draft.build, folder)
     assert "which outcome do people want" in read_work(folder).error
 
 

@@ -97,6 +97,17 @@ def test_a_plan_of_ours_passes_the_check_and_a_modified_one_does_not(client: Tes
     assert modified["faults"][0]["place"].startswith("step 1")
 
 
+def test_a_follow_up_is_the_library_s_own(client: TestClient) -> None:
+    plan = embedded("loan").plan(JOHN)
+    now = {**JOHN, "debt": 0, "credit_score": 620}
+    keys = {"problem": "loan", "plan": through_json(plan.to_dict()), "row": now}
+    answer = client.post("/follow-up", json={**keys, "language": "de"})
+    later = embedded("loan").follow_up(plan, now)
+    assert answer.json() == through_json({**later.to_dict(), "text": later.explain("de")})
+    refused = client.post("/follow-up", json={**keys, "plan": {"status": "found"}})
+    assert refused.status_code == 422
+
+
 @pytest.mark.parametrize(
     ("path", "body", "name"),
     [
@@ -310,7 +321,7 @@ def test_openapi_describes_each_route_and_its_page_loads_nothing_from_outside(
 ) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     assert set(paths) == {
-        *("/plan", "/nearest", "/why", "/check", "/report"),
+        *("/plan", "/nearest", "/why", "/check", "/follow-up", "/report"),
         *("/problems", "/health", "/ready", "/metrics"),
     }
     page = client.get("/docs").text

@@ -17,10 +17,10 @@ from starlette.testclient import TestClient
 
 from p2c import datasets
 from p2c._project.draft import read_draft
-from p2c._server import audits
+from p2c._server import workshop
 from p2c._server.app import build_app
 from p2c._server.settings import Limits, Settings
-from p2c._server.uploads import read_limited, refuse_bomb
+from p2c._server.workshop import read_limited, refuse_bomb
 from p2c.errors import P2CError
 from tests.server.conftest import HERE
 from tests.server.test_audit_page import TABLE, ended
@@ -184,6 +184,6 @@ def test_a_step_that_takes_too_much_memory_fails_in_words(
     client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.post("/p/loan/audit/people", files={"table": ("people.csv", TABLE)})
-    monkeypatch.setattr(audits, "perform_audit", exhaust)
+    monkeypatch.setattr(workshop, "perform_audit", exhaust)
     client.post("/p/loan/audit/start", data={})
     assert "this step: expected at most 1,500,000,000 bytes of memory" in ended(client)

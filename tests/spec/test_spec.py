@@ -36,7 +36,7 @@ WRONG = [
     ('exceptions', 'x', ["exceptions: expected 'abduce' or 'strict', found 'x'"]),
     ('effects', True, ["effects: expected 'triggered' or 'supported', found True"]),
     ('norm', 'l3', ["norm: expected 'l0', 'l1', 'l2' or 'linf', found 'l3'"]),
-    ('minimize', 'time', ["minimize: expected 'cost' or 'actions', found 'time'"]),
+    ('minimize', 'time', ["minimize: expected 'cost', 'actions' or a resource, found 'time'; known: 'actions', 'cost'"]),
     ('rules', ['a'], ['rules: expected text, found a list']),
     ('rules_file', 3, ['rules_file: expected text, found 3']),
     ('features', [], ['features: expected a table, found a list']),

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from p2c._plan.certificate.canonical import canonical
+from p2c._plan.certificate.canonical import canonical, canonical_row
 from p2c._plan.certificate.certify import certificate_for
 from p2c.errors import P2CError
 from p2c_verify import Report, verify
@@ -33,7 +33,12 @@ class Certified:
         """Verify the claim; `forge` first makes the digests fit."""
         problem, row, plan, certificate = (
             parse(json.dumps(each))
-            for each in (canonical(self.problem.theory), self.row, self.plan, self.certificate)
+            for each in (
+                canonical(self.problem.theory),
+                canonical_row(self.row),
+                self.plan,
+                self.certificate,
+            )
         )
         if forge:
             certificate |= digests(problem, row)

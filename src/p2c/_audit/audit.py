@@ -5,19 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from p2c._answers import model_table, plan_many
-from p2c._audit.change import compare
 from p2c._audit.confined import confine
-from p2c._audit.groups import divide, read_divisions
+from p2c._audit.intervals import divide, read_divisions
 from p2c._audit.lifting import find_obstacles
 from p2c._audit.people import place_people, read_answers
-from p2c._audit.tally import differences, tally
+from p2c._audit.tally import compare, differences, tally
 from p2c._plan.compiled.space import Space
 from p2c._plan.search.best_first import Limits
 from p2c._plan.tables.frames import table_of
@@ -31,11 +30,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from p2c._audit.change import Change
     from p2c._audit.confined import Box, Confinement
     from p2c._audit.ground import Limitation
     from p2c._audit.lifting import Obstacles
-    from p2c._audit.tally import Difference, Tally
+    from p2c._audit.tally import Change, Difference, Tally
     from p2c._blackbox.decider import Decider
     from p2c._engines.policy import Policy
     from p2c._report.document import Document
@@ -55,7 +53,7 @@ class Asked:
     seed: int = 0
     proved: bool = True
     """Whether answers are proved; not where a model could only be asked."""
-    confirmed: tuple[int, int] | None = None
+    ends_confirmed: tuple[int, int] | None = None
     """How many ends of plans a model, asked about each, accepts; None where no model was asked."""
     hashes: dict[str, str] = field(default_factory=dict)
     command: str = ""
@@ -63,16 +61,7 @@ class Asked:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was asked as JSON."""
-        return {
-            "rows": self.rows,
-            "by": list(self.by),
-            "seed": self.seed,
-            "proved": self.proved,
-            "ends_confirmed": self.confirmed,
-            "hashes": self.hashes,
-            "command": self.command,
-            "date": self.date,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,17 +191,18 @@ def audit_problem(
     else:
         decider, theory = problem.decider, problem.theory
         space = problem.compiled if decider.is_read else Space(replace(theory, model=None))
-        frame = _by_features(decider, frame)
+        frame = _by_features(decider, theory, frame)
         ask = decider.asker({}) if decider.scored else None
-        asked = replace(asked, proved=decider.is_read, confirmed=_confirmed(answers))
+        asked = replace(asked, proved=decider.is_read, ends_confirmed=_confirmed(answers))
     told, divisions = read_answers(answers), read_divisions(by)
-    names = [axis.feature.name for axis in space.axes]
+    known = _known(frame)
+    names = [e.name for e in space.theory.features if e.equation is None or e.name in known]
     columns = _columns(frame, dict.fromkeys((*names, *(each.column for each in divisions))))
     size = len(columns[names[0]])
     if size != len(told):
         raise P2CError(f"answers: expected one for each of {size} rows, found {len(told)}")
     groups = divide(divisions, columns, size)
-    people = place_people(space, [columns[name] for name in names], told, ask)
+    people = place_people(space, {name: columns[name] for name in names}, told, ask)
     compared = tuple(differences(people, groups, seed=seed))
     limits = Limits.within(explain_time_limit)
     obstacles = find_obstacles(people, Limits.within(limits.left and limits.left / 2))
@@ -248,7 +238,7 @@ def _answered(problem: Statement, frame: Any, policy: Policy, progress: bool | N
     if problem.decider is None:
         return plan_many(problem, frame, policy, progress=progress)
     rows = _by_columns(problem.decider, frame)
-    names = [each.name for each in problem.decider.source.view.columns]
+    names = [each.name for each in problem.decider.source.view.columns if each.name in rows]
     which = rows.groupby(names, dropna=False, sort=False, observed=True).ngroup().to_numpy()
     _, first = np.unique(which, return_index=True)
     native = replace(policy, engine="native")
@@ -265,12 +255,18 @@ def _by_columns(decider: Decider, frame: Any) -> pd.DataFrame:
     return rows.rename(columns=names)
 
 
-def _by_features(decider: Decider, frame: Any) -> Mapping[str, Sequence[Any]]:
-    """Return the columns of people by feature, and the other columns by their own names."""
+def _by_features(decider: Decider, theory: Theory, frame: Any) -> Mapping[str, Sequence[Any]]:
+    """Return the columns of people by feature, other columns by their names.
+
+    Computed features may be absent.
+    """
     if isinstance(frame, Mapping):
         return frame
     rows = _by_columns(decider, frame)
-    table = decider.source.view.table(rows)
+    view, computed = decider.source.view, {each.name for each in theory.computed}
+    absent = [e for e in view.columns if e.feature in computed and e.name not in rows]
+    filled = rows.assign(**dict.fromkeys([str(each.name) for each in absent]))
+    table = view.table(filled).drop(columns=[each.feature for each in absent])
     others = {str(name): rows[name].tolist() for name in rows.columns}
     return others | {name: table[name].tolist() for name in table.columns}
 
@@ -284,13 +280,18 @@ def _confirmed(answers: Any) -> tuple[int, int] | None:
     return sum(map(bool, plans["verified"].to_list())), len(plans)
 
 
+def _known(frame: Any) -> list[str]:
+    """Return the names of the columns of a frame, or of a mapping of columns."""
+    return list(frame if isinstance(frame, Mapping) else table_of(frame).columns)
+
+
 def _columns(frame: Any, wanted: Iterable[str]) -> dict[str, Sequence[Any]]:
     """Return some columns of a frame, or of a mapping of columns, by name."""
     whole = frame if isinstance(frame, Mapping) else table_of(frame)
-    known = list(whole) if isinstance(whole, Mapping) else whole.columns
+    columns = _known(frame)
     for name in wanted:
-        if name not in known:
-            raise P2CError(f"{name}: no such column; {suggestion(name, known)}")
+        if name not in columns:
+            raise P2CError(f"{name}: no such column; {suggestion(name, columns)}")
     if isinstance(whole, Mapping):
         return {name: whole[name] for name in wanted}
     return {name: whole[name].to_list() for name in wanted}

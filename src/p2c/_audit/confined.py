@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from p2c._audit.ground import Limitation, Parts
-    from p2c._audit.groups import Codes
+    from p2c._audit.intervals import Codes
     from p2c._audit.people import People
     from p2c._spec.feature import Value
 

@@ -17,14 +17,14 @@ from itertools import groupby, pairwise, product
 from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c._audit.acceptance import Acceptance, as_read
+from p2c._audit.people import Acceptance, as_read
 from p2c._audit.spans import Range, Span, sample_value
 from p2c._plan.compiled.axis import OFF
 from p2c._plan.compiled.space import Space
 from p2c._rules.theory import ACCEPTED, Call
 from p2c._spec.cost import Norm
 from p2c._spec.feature import Action, Kind, exact
-from p2c._spec.spec import Minimize
+from p2c._spec.resources import COST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -119,11 +119,11 @@ class Ground:
         features = [replace(each, action=Action.FREE, moves=None, targets=None) for each in calm]
         opened = self.space.with_features(features)
         # Whether there is a way does not hang on what it costs; to count actions is the least work.
-        return Space(replace(opened.theory, norm=Norm.L0, minimize=Minimize.COST))
+        return Space(replace(opened.theory, norm=Norm.L0, objectives=(COST,)))
 
     @cached_property
     def is_weighed(self) -> bool:
-        """Tell whether a model weighs the exact number of a feature.
+        """Tell whether a model or arithmetic reads the exact number of a feature.
 
         Values of one part may then lead to different answers.
 
@@ -131,6 +131,8 @@ class Ground:
         than the larger of the two.
         """
         model = self.space.theory.parsed
+        if self.space.theory.is_arithmetic:
+            return True
         if model is None:
             return False
         return any(
@@ -415,7 +417,7 @@ class Ground:
         theory = self.space.theory
         judge = as_read(theory.model)
         plain = theory.goal == (Call(ACCEPTED),) and frozenset(self.axes) == self.calm
-        if judge is None or judge.lined or not plain:
+        if judge is None or judge.lined or not plain or theory.is_arithmetic:
             return None
         if not set(judge.reads) <= set(theory.feature):
             return None

@@ -27,8 +27,7 @@ from p2c._plan.tables.table import plan_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from p2c._audit.groups import Codes, Rows
-    from p2c._audit.intervals import Numbers
+    from p2c._audit.intervals import Codes, Numbers, Rows
     from p2c._audit.people import People
     from p2c._plan.blockers import Lifts
     from p2c._plan.compiled.space import Space
@@ -290,6 +289,7 @@ class Trials:
         columns: dict[str, Column | Coded] = {
             axis.feature.name: Coded(column.which[rows], column.values)
             for axis, column in zip(space.axes, self.people.columns, strict=True)
+            if axis.feature.name not in self.people.omitted
         }
         batch = plan_rows(space, columns, details=False, solver=Hurried(self.limits))
         status = np.array(batch.words["status"].coded().tolist(), dtype=object)

@@ -6,10 +6,9 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from p2c._audit.charts import Bar, Curve, bars_svg, curves_svg
 from p2c._audit.intervals import DRAWS
 from p2c._audit.tally import FEW
-from p2c._audit.telling import AuditTeller
+from p2c._audit.telling import AuditTeller, Bar, Curve, bars_svg, curves_svg
 from p2c._explain.sentences import filled, number_words
 from p2c._explain.teller import Item
 from p2c._report.document import Code, Document, Figure, Grid, Heading, Listing, Paragraph
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from p2c._audit.audit import Audit
-    from p2c._audit.change import Shift
     from p2c._audit.lifting import Opening
-    from p2c._audit.tally import Difference, Share, Tally
+    from p2c._audit.tally import Difference, Share, Shift, Tally
     from p2c._report.document import Block
 
 SHOWN = ("5%", "25%", "50%", "75%", "95%")
@@ -91,7 +89,7 @@ class _Pages:
             ),
             strong=True,
         )
-        key = "stand_in" if self.audit.asked.confirmed is None else "stand_in_asked"
+        key = "stand_in" if self.audit.asked.ends_confirmed is None else "stand_in_asked"
         points = [self.tell.say(key, by=self.tell.source())] * bool(self.tell.source())
         if not self.audit.asked.proved:
             points.append(self.words["not_proved"])
@@ -399,7 +397,7 @@ class _Pages:
             return
         keys = ("group", "measure", "here", "others", "gap", "chance", "sure")
         yield Paragraph(self.tell.say("differences_note", few=str(FEW)))
-        by_score = self.audit.theory.model or self.audit.asked.confirmed is not None
+        by_score = self.audit.theory.model or self.audit.asked.ends_confirmed is not None
         reasons = self.words["same_scores" if by_score else "same_rules"]
         for key, need in (("differences_raw", False), ("differences_need", True)):
             some = [each for each in self.audit.differences if each.equal_need is need]
@@ -430,10 +428,10 @@ class _Pages:
             "divided": "; ".join(asked.by) or "–",
             "effort": self.tell.norm(),
         }
-        if asked.confirmed is not None:
-            told, ends = map(self.tell.count, asked.confirmed)
+        if asked.ends_confirmed is not None:
+            told, ends = map(self.tell.count, asked.ends_confirmed)
             facts["confirmed"] = self.tell.say("confirmed_of", count=told, of=ends)
-        if self.tell.source() and asked.confirmed is None:
+        if self.tell.source() and asked.ends_confirmed is None:
             facts["source"] = self.tell.source()
         yield Heading(self.words["asked"])
         yield self._table(facts)

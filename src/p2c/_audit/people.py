@@ -1,40 +1,155 @@
-"""The people of an audit, a column at a time: what each was answered, and the cell of each of their values."""
+"""The people of an audit with their answers and cells, and whom a model accepts."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, partial
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from p2c._audit.acceptance import as_read
-from p2c._audit.groups import is_missing
+from p2c._audit.intervals import is_missing
 from p2c._plan.compiled.axis import OFF
-from p2c._plan.compiled.bitsets import numbers
+from p2c._plan.compiled.bitsets import mask_of, numbers
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions
 from p2c._plan.tables.frames import table_of
+from p2c._rules.evaluate import clause_fires
 from p2c._spec.feature import exact
-from p2c._spec.row import read_value
+from p2c._spec.row import read_value, with_computed
 from p2c.errors import P2CError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import narwhals as nw
 
-    from p2c._audit.groups import Codes, Rows
-    from p2c._audit.intervals import Numbers
+    from p2c._audit.intervals import Codes, Numbers, Rows
     from p2c._blackbox.judge import Ask
+    from p2c._learn.model.read_model import ReadModel
     from p2c._plan.compiled.axis import Axis
     from p2c._plan.compiled.space import Space
+    from p2c._plan.search.best_first import Limits
+    from p2c._rules.theory import Classifier
     from p2c._spec.feature import Value
     from p2c._spec.row import State
 
     Texts = np.ndarray[Any, np.dtype[np.object_]]
+    Boxes = tuple[int, ...]
+    Words = np.ndarray[Any, np.dtype[np.uint64]]
+
+
+WORD = 64
+
+
+def as_read(model: Classifier | None) -> ReadModel | None:
+    """Return a model that was read; None for rules, which need nothing of what reading models needs, and for one that is asked."""
+    if model is None:
+        return None
+    from p2c._learn.model.read_model import ReadModel
+
+    return model if isinstance(model, ReadModel) else None
+
+
+@dataclass
+class Known:
+    """Boxes that were found out, a bit for each cell, so that a new one is held against all of them at once."""
+
+    axis_of: Codes
+    """The axis of each word of bits."""
+    count: int = 0
+
+    def __post_init__(self) -> None:
+        self._rows: Words = np.zeros((0, len(self.axis_of)), dtype=np.uint64)
+
+    @property
+    def rows(self) -> Words:
+        """Return the boxes in the order in which they were added."""
+        return self._rows[: self.count]
+
+    def add(self, box: Words) -> None:
+        """Keep a box in the place of those that it holds."""
+        kept = self.rows[((self.rows & ~box) != 0).any(axis=1)]
+        if self.count == len(self._rows):
+            self._rows = np.zeros((2 * self.count + 16, len(box)), dtype=np.uint64)
+        self._rows[: len(kept)] = kept
+        self._rows[len(kept)] = box
+        self.count = len(kept) + 1
+
+    def some_inside(self, box: Words) -> bool:
+        """Tell whether one of them lies in a box."""
+        return bool(((self.rows & ~box) == 0).all(axis=1).any())
+
+    def rest(self, box: Words) -> Words | None:
+        """Return a box with all of another one that is in none of the known ones; None where all of it is in them."""
+        starts = np.flatnonzero(np.diff(self.axis_of, prepend=-1))
+        while self.count:
+            axes = np.logical_or.reduceat((box & ~self.rows) != 0, starts, axis=1)
+            beyond = axes.sum(axis=1)
+            if not beyond.min():
+                return None
+            # One that holds the box but for a single axis takes away what it has there.
+            nearly = np.flatnonzero(beyond == 1)
+            there = np.where(axes[nearly][:, self.axis_of], self.rows[nearly], np.uint64(0))
+            narrower = box & ~np.bitwise_or.reduce(there, axis=0)
+            if (narrower == box).all():
+                break
+            box = narrower
+        return box
+
+
+@dataclass
+class Acceptance:
+    """What a model accepts, asked box by box; a box is for each feature that the model reads the open cells, as bits."""
+
+    judge: ReadModel
+    state: Callable[[tuple[int, ...]], State]
+    """Returns a state with given cells, for where the model itself has to be asked."""
+
+    @cached_property
+    def _words(self) -> list[int]:
+        """Return how many words of bits each axis takes."""
+        return [-(-axis.size // WORD) for axis in self.judge.score.axes]
+
+    @cached_property
+    def _refused(self) -> Known:
+        return Known(np.repeat(np.arange(len(self._words)), self._words))
+
+    @cached_property
+    def _accepted(self) -> Known:
+        return Known(self._refused.axis_of)
+
+    def _packed(self, boxes: Boxes) -> Words:
+        pairs = zip(boxes, self._words, strict=True)
+        return np.frombuffer(b"".join(c.to_bytes(8 * n, "little") for c, n in pairs), dtype="<u8")
+
+    def _unpacked(self, box: Words) -> Boxes:
+        text, ends = box.astype("<u8").tobytes(), list(accumulate(self._words, initial=0))
+        return tuple(int.from_bytes(text[8 * a : 8 * b], "little") for a, b in pairwise(ends))
+
+    def some(self, boxes: Boxes, limits: Limits) -> bool:
+        """Tell whether the model accepts anybody in a box; raise `LimitReached` where time ends."""
+        whole = self._packed(boxes)
+        if self._accepted.some_inside(whole):
+            return True
+        rest = self._refused.rest(whole)
+        if rest is None:
+            return False
+        found = self._search(self._unpacked(rest), limits)
+        if found is None:
+            self._refused.add(whole)
+        else:
+            self._accepted.add(self._packed(tuple(1 << each for each in found)))
+        return found is not None
+
+    def _search(self, boxes: Boxes, limits: Limits) -> tuple[int, ...] | None:
+        def accepts(cells: tuple[int, ...]) -> bool:
+            return self.judge.accepts_cells(cells, partial(self.state, cells))
+
+        return self.judge.votes.accepted(boxes, accepts, limits.check)
+
 
 BANDS = 10
 """Into how many bands the scores of a model are put, with about as many people each."""
@@ -124,6 +239,8 @@ class People:
     space: Space
     columns: tuple[Cells, ...]
     answers: Answers
+    omitted: frozenset[str] = frozenset()
+    """Computed features that the rows omit."""
     ask: Ask | None = None
     """Asks the model that decides about states, where it tells how near each is to a yes."""
 
@@ -173,10 +290,18 @@ class People:
     def fired(self, row: int) -> tuple[str, ...]:
         """Return the rules that refuse a row today: those of denied decisions, or all that fire where none is denied."""
         space = self.space
-        person = place_person(space, self.state(row))
-        fired = space.truth(Transitions(person).base(person.places)).fired
+        fired = fired_rules(space, self.state(row))
         decisions = sum(rules for rules, _ in space.settling) & ~space.model_bit
         return tuple(space.texts[each] for each in numbers(fired & (space.denied or decisions)))
+
+
+def fired_rules(space: Space, state: Mapping[str, Value]) -> int:
+    """Return the rules that fire in a state, as bits."""
+    if space.theory.is_arithmetic:
+        rules = enumerate(space.clauses[:-1])
+        return mask_of(n for n, clause in rules if clause_fires(space.theory, clause, state))
+    person = place_person(space, state)
+    return space.truth(Transitions(person).base(person.places)).fired
 
 
 def _bands(scores: Numbers) -> tuple[Codes, tuple[str, ...]]:
@@ -193,23 +318,43 @@ def _bands(scores: Numbers) -> tuple[Codes, tuple[str, ...]]:
 
 def place_people(
     space: Space,
-    columns: Sequence[Sequence[Any]],
+    columns: Mapping[str, Sequence[Any]],
     answers: Answers,
     ask: Ask | None = None,
 ) -> People:
-    """Return the people whose columns these are, one for each feature of the space."""
+    """Place people given by their columns; computed features may be absent."""
     valid = ~answers.having("invalid")
-    model = space.theory.parsed
-    lined = frozenset() if model is None else model.lined
+    theory, model = space.theory, space.theory.parsed
+    apart = {each.name for each in theory.features if theory.is_arithmetic and each.kind.is_number}
+    apart |= frozenset() if model is None else model.lined
+    omitted = frozenset(each.name for each in theory.computed if each.name not in columns)
+    if omitted:
+        columns = {**columns, **_computed(space, columns, valid, omitted)}
     return People(
         space,
         tuple(
-            _cells(axis, column, valid, apart=axis.feature.name in lined)
-            for axis, column in zip(space.axes, columns, strict=True)
+            _cells(axis, columns[axis.feature.name], valid, apart=axis.feature.name in apart)
+            for axis in space.axes
         ),
         answers,
+        omitted,
         ask,
     )
+
+
+def _computed(
+    space: Space, columns: Mapping[str, Sequence[Any]], valid: Rows, omitted: frozenset[str]
+) -> dict[str, list[Value]]:
+    """Return the columns of computed features that the rows omit."""
+    features = space.theory.features
+    read = [each for each in features if each.name not in omitted]
+    values: dict[str, list[Value]] = {name: [None] * len(valid) for name in omitted}
+    for row in np.flatnonzero(valid).tolist():
+        state = {each.name: read_value(each, columns[each.name][row]) for each in read}
+        whole = with_computed(features, {**dict.fromkeys(omitted), **state}, omitted)
+        for name in omitted:
+            values[name][row] = whole[name]
+    return values
 
 
 def _cells(axis: Axis, column: Sequence[Any], valid: Rows, *, apart: bool) -> Cells:

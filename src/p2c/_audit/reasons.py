@@ -8,16 +8,14 @@ stand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c._audit.acceptance import as_read
+from p2c._audit.people import as_read, fired_rules
 from p2c._blackbox.forcing import forced_without, forcing
 from p2c._explain.letter import teller_in
 from p2c._explain.model_reasons import Reasons
 from p2c._explain.sentences import filled
-from p2c._plan.compiled.person import place_person
-from p2c._plan.compiled.transitions import Transitions
 from p2c._plan.search.best_first import Limits
 from p2c._rules.evaluate import goal_holds
 from p2c._spec.files import read_sheet
@@ -58,14 +56,8 @@ class Reason:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reason as JSON."""
-        return {
-            "feature": self.feature,
-            "own": self.own,
-            "mended": self.mended,
-            "direction": self.direction,
-            "check": self.check,
-            **({"code": self.code, "text": self.text} if self.code else {}),
-        }
+        left_out = () if self.code else ("code", "text")
+        return {key: each for key, each in asdict(self).items() if key not in left_out}
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +246,7 @@ class _Scales:
         if model is not None:
             told = model.score_of(state)
             return 0.0 if told is None else told[0] - told[1]
-        person = place_person(self.space, state)
-        fired = self.space.truth(Transitions(person).base(person.places)).fired
+        fired = fired_rules(self.space, state)
         return -float((fired & self.space.denied).bit_count())
 
 

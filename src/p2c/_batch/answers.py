@@ -14,13 +14,13 @@ import pyarrow as pa
 
 from p2c._audit.reasons import principal_reasons
 from p2c._batch import Options
-from p2c._batch.persons import columns_of, tell_apart, to_array, to_texts
+from p2c._batch.persons import columns_of, present, tell_apart, to_array, to_texts
 from p2c._batch.summary import Counts, Stuck
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.space import Space
 from p2c._plan.nearest import Distinct
 from p2c._plan.outcome import Found
-from p2c._plan.tables.cells import value_type
+from p2c._plan.tables.cells import action_cell, value_type
 from p2c._plan.tables.class_routes import class_routes
 from p2c._plan.tables.encode import Coded
 from p2c._plan.tables.table import plan_rows
@@ -89,7 +89,7 @@ class Planner:
         """
         self._forget()
         features = self.problem.theory.features
-        who, first = tell_apart(table, [feature.name for feature in features])
+        who, first = tell_apart(table, present(table, [feature.name for feature in features]))
         people = columns_of(table.take(to_array(first)), features)
         share = len(table) / max(len(first), 1) / (2 if self.options.alternatives else 1)
 
@@ -245,7 +245,7 @@ def further_text(plans: Iterable[Plan]) -> str:
 def _told(plan: Found) -> dict[str, Any]:
     initial = plan.question.initial
     changed = {name: value for name, value in plan.end.items() if value != initial[name]}
-    actions = [{"feature": each.feature, "to": each.end} for each in plan.actions]
+    actions = [action_cell(each) for each in plan.actions]
     return {"cost": plan.cost, "end": changed, "actions": actions}
 
 
@@ -279,6 +279,8 @@ def _rounded(cost: Column, times: Whole) -> Counter[float]:
 
 def _class_name(space: Space, state: State) -> str:
     """Return a text that is the same for everyone whom the rules see alike."""
+    if space.theory.is_arithmetic:
+        return json.dumps(list(state.values()))
     person = place_person(space, state)
     entry = class_routes(space).entry(person) if space.is_small else None
     if entry is None:

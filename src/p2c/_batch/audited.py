@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from p2c._audit.audit import Asked
-from p2c._audit.groups import read_divisions
+from p2c._audit.intervals import read_divisions
 from p2c._batch import Options
-from p2c._batch.columns import check_columns
 from p2c._batch.part import tables
-from p2c._batch.persons import columns_of
+from p2c._batch.persons import check_columns, columns_of
 from p2c._batch.run import run
 from p2c._batch.source import cut, describe, find_files, input_path
 from p2c._engines.policy import Policy
@@ -134,5 +133,10 @@ def _columns(
                 found[name] += column.tolist()
             for name in options.keep:
                 found[name] += table.column(name).to_pylist()
+    size = max(map(len, found.values()))
+    for each in features:
+        if each.equation is not None and len(found[each.name]) < size:
+            del found[each.name]
     # A model's own columns may divide people too.
-    return found | {column: found[name] for name, column in problem.columns.items()}
+    own = {column: found[name] for name, column in problem.columns.items() if name in found}
+    return found | own

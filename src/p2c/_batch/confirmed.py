@@ -6,9 +6,11 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import types
 
 from p2c._answers import model_lines, nearest
 from p2c._batch import Options
@@ -23,10 +25,11 @@ from p2c._batch.answers import (
     reasons_text,
     state_of,
 )
-from p2c._batch.persons import columns_of, tell_apart, to_array
-from p2c._batch.remembered import Memory
+from p2c._batch.persons import columns_of, in_one, joined, present, tell_apart, to_array
 from p2c._batch.summary import Counts, Stuck
 from p2c._plan.tables.encode import Coded
+from p2c._spec.row import omitted_in
+from p2c._whole_file import put
 from p2c.errors import RowError
 
 if TYPE_CHECKING:
@@ -36,6 +39,94 @@ if TYPE_CHECKING:
     from p2c._plan.tables.encode import Whole
     from p2c._spec.row import State
     from p2c.problem import Problem
+
+
+MOST = 1 << 26
+"""Maximum size of the cache in bytes, in memory and in files."""
+ENDING = ".people"
+
+
+@dataclass
+class Memory:
+    """People with columns of equal types, and the answer of each."""
+
+    people: pa.Table
+    answers: pa.Table
+    shelf: Path | None = None
+    """The folder of the files."""
+    _read: set[str] = field(default_factory=set)
+
+    @property
+    def is_full(self) -> bool:
+        """Tell whether it is time to forget."""
+        return bool(self.people.nbytes + self.answers.nbytes > MOST)
+
+    def unknown(self, people: pa.Table) -> pa.Table:
+        """Return the distinct people that are not in the cache."""
+        _, first = self._who(people)
+        return people.take(to_array(first[first >= len(self.people)] - len(self.people)))
+
+    def of(self, people: pa.Table) -> pa.Table:
+        """Return the answers of cached people in their order, independent of all others."""
+        who, first = self._who(people)
+        answers = self.answers.take(to_array(first[who[len(self.people) :]]))
+        return pa.Table.from_arrays(
+            [_anew(each) for each in answers.columns], schema=answers.schema
+        )
+
+    def _who(self, people: pa.Table) -> tuple[Whole, Whole]:
+        return tell_apart(joined([self.people, people]), people.column_names)
+
+    def add(self, people: pa.Table, answers: pa.Table) -> None:
+        """Add people to the cache."""
+        self.people, self.answers = joined([self.people, people]), joined([self.answers, answers])
+
+    def tell(self, people: pa.Table, answers: pa.Table) -> None:
+        """Share people with other workers if the files have room."""
+        if self.shelf is None or sum(each.stat().st_size for each in self._files()) > MOST:
+            return
+        path = self.shelf / f"{uuid4().hex}{ENDING}"
+        self._read.add(path.name)
+
+        def write(made: Path) -> None:
+            with pa.OSFile(str(made), "wb") as sink:
+                for table in (people, answers):
+                    with pa.ipc.new_stream(sink, table.schema) as writer:
+                        writer.write_table(table)
+
+        put(path, write, aside=self.shelf)
+
+    def look_around(self) -> bool:
+        """Add the people of other workers, and tell whether there were new ones."""
+        fresh = [each for each in self._files() if each.name not in self._read]
+        self._read.update(each.name for each in fresh)
+        before = len(self.people)
+        for path in fresh:
+            try:
+                with pa.OSFile(str(path), "rb") as source:
+                    told = [pa.ipc.open_stream(source).read_all() for _ in range(2)]
+            except (OSError, pa.ArrowException):
+                continue  # damaged: they are planned for once more
+            own = (self.people, self.answers)
+            if all(_alike(one, other) for one, other in zip(told, own, strict=True)):
+                self.add(*told)
+        return len(self.people) > before
+
+    def _files(self) -> list[Path]:
+        return [] if self.shelf is None else sorted(self.shelf.glob(f"*{ENDING}"))
+
+
+def _alike(one: pa.Table, other: pa.Table) -> bool:
+    return bool(one.schema.equals(other.schema, check_metadata=True))
+
+
+def _anew(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column with texts coded in the order of its own rows."""
+    array = in_one(column)
+    if not types.is_dictionary(array.type):
+        return array
+    return array.cast(array.type.value_type).dictionary_encode()
+
 
 AT_A_TIME = 500
 """Number of people between two reports to other workers and to the display."""
@@ -64,8 +155,9 @@ class ModelPlanner:
             table: The rows.
             advance: Takes the number of further rows that are about done.
         """
-        who, first = tell_apart(table, self._names)
-        people = table.select(self._names).take(to_array(first)).replace_schema_metadata()
+        names = present(table, self._names)
+        who, first = tell_apart(table, names)
+        people = table.select(names).take(to_array(first)).replace_schema_metadata()
         share = len(table) / max(len(first), 1)
         memory = self._remembered(people)
         memory.look_around()
@@ -143,6 +235,9 @@ class ModelPlanner:
     def _planned(self, states: list[State]) -> list[dict[str, Any]]:
         assert self.problem.decider is not None
         frame = self.problem.decider.source.view.ask({}, states)
+        view = self.problem.decider.source.view
+        omitted = {name for each in states for name in omitted_in(each)}
+        frame = frame.drop(columns=[e.name for e in view.columns if e.feature in omitted])
         lines = model_lines(self.problem, frame, self.options.policy, progress=False)
         return [{**line, "first": first_action(line.get("actions", ""))} for line in lines]
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from p2c._batch.part import WORKSHOP, record_path
+from p2c._batch.part import ENDING, WORKSHOP, locked, record_path
 from p2c._batch.summary import Record
-from p2c._batch.workshop import ENDING, locked
 from p2c._release import DISTRIBUTION, __version__
 from p2c._spec.files import file_digest
 from p2c._spec.spec import unreadable

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import closing
+import threading
+import time
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,9 +21,8 @@ import pyarrow.parquet as pq
 from pyarrow import types
 
 from p2c._batch.confirmed import planner_for
-from p2c._batch.persons import TEXT, joined, tell_apart, to_array, to_texts
+from p2c._batch.persons import TEXT, joined, present, tell_apart, to_array, to_texts
 from p2c._batch.summary import Counts, Record
-from p2c._batch.workshop import paced
 from p2c._spec.files import file_digest
 from p2c._spec.spec import unreadable
 from p2c._whole_file import put, put_text
@@ -29,13 +30,101 @@ from p2c.errors import EngineError, P2CError
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from pathlib import Path
 
     from p2c._batch import Options
-    from p2c._batch.columns import Columns
     from p2c._batch.confirmed import TablePlanner
+    from p2c._batch.persons import Columns
     from p2c._batch.source import Part, Piece
+
+
+SECONDS = 1.0
+"""Seconds between two reports of progress."""
+ENDING = ".rows"
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Lock a file until the end of the block or of the process.
+
+    Systems without locks (Windows) ignore it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    # No link is followed: it could lead to a file outside of the folder.
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise P2CError(f"{path.parent.parent}: another batch is writing there") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+@dataclass
+class Pace:
+    """Writes down how many rows of a part are done, now and then."""
+
+    path: Path
+    rows: float = 0.0
+    due: float = 0.0
+
+    def advance(self, rows: float) -> None:
+        """Add finished rows."""
+        self.rows += rows
+        now = time.monotonic()
+        if now >= self.due:
+            self.due = now + SECONDS
+            with suppress(OSError):  # it is only for the eye
+                self.path.write_text(str(int(self.rows)))
+
+
+@contextmanager
+def paced(part: Path) -> Iterator[Pace]:
+    """Report the progress of a part in a file until the part is done."""
+    pace = Pace(part.with_name(f"{part.name}{ENDING}"), due=time.monotonic() + SECONDS)
+    try:
+        yield pace
+    finally:
+        with suppress(OSError):
+            pace.path.unlink(missing_ok=True)
+
+
+def rows_under_way(folder: Path) -> int:
+    """Return how many rows are done of the parts that are being made in a folder."""
+    return sum(_rows(path) for path in folder.glob(f"*{ENDING}"))
+
+
+def _rows(path: Path) -> int:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # it is being written, or the part is done
+        return 0
+
+
+@contextmanager
+def ticking(tell: Callable[[], None]) -> Iterator[None]:
+    """Call a function now and then, from a thread of its own, until the block ends."""
+    ended = threading.Event()
+
+    def tick() -> None:
+        while not ended.wait(SECONDS):
+            tell()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
 
 CHUNK, SMALL_CHUNK = 1 << 20, 1 << 18
 """Numbers of rows planned at a time: for similar people, and for others."""
@@ -186,7 +275,7 @@ def _chunk(columns: Columns, part: Part) -> int:
         first = next(some, None)
     if first is None:
         return SMALL_CHUNK
-    people = tell_apart(first, columns.features).first
+    people = tell_apart(first, present(first, columns.features)).first
     return CHUNK if len(people) < len(first) / 4 else SMALL_CHUNK
 
 
@@ -202,7 +291,9 @@ def _small_tables(
         # Where folders name all columns, one of the file's own still tells how many rows there are.
         own = [name for name in wanted if name not in keys] or list(inside)[:1]
         called = {name: columns.name_in(name, inside) for name in own}
-        coded = [called[name] for name in columns.features if name in own]
+        # A file may lack computed features.
+        called = {name: column for name, column in called.items() if column in inside}
+        coded = [called[name] for name in columns.features if name in called]
         names = list(called.values())
         span = piece.begin, piece.end
         for batch in file.reader.batches(file.path, span, names, coded=coded, rows=rows):

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeR
 from rich.table import Table
 from rich.text import Text
 
-from p2c._explain.facts import source_words
+from p2c._explain.model_reasons import source_words
 from p2c._explain.phrases import ENGLISH
 from p2c._explain.sentences import filled
 from p2c._report.terminal import confirmed_words

@@ -16,6 +16,7 @@ from p2c._plan.nearest import Distinct
 from p2c._plan.outcome import Already, Found, GaveUp, Infeasible, ModelEvidence
 from p2c._rules.evaluate import goal_holds
 from p2c._rules.theory import ACCEPTED, Call
+from p2c.errors import EngineError, P2CError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -111,7 +112,24 @@ class ConfirmedPlanner:
     def _proved(self, proof: LimitedProof) -> list[Plan] | None:
         """Return plans proved against the model; None where the model, asked about an end, says otherwise."""
         plans, ended = proof.run()
-        judge = proof.judge
+        return self._verified(plans, proof.judge, ended)
+
+    def tradeoffs(self, row: Mapping[str, Any] | pd.Series, plans: list[Plan]) -> list[Plan]:
+        """Return proved plans with the evidence of the parsed model.
+
+        Raises:
+            P2CError: The model, asked about an end, says otherwise.
+        """
+        judge = Judge(self.asker(row), max(self.decider.budget, len(plans)))
+        confirmed = self._verified(plans, judge)
+        if confirmed is None:
+            raise P2CError("the model and its parsed form differ on an end of these plans")
+        return confirmed
+
+    def _verified(
+        self, plans: list[Plan], judge: Judge, ended: Ended | None = None
+    ) -> list[Plan] | None:
+        """Return plans with evidence; None where the model says no to an end."""
         ends = [Walk(each.end) for each in plans if each.end is not None]
         if self.decider.scored:
             judge.answers([*ends, *(Walk(state) for plan in plans for state in _states(plan))])
@@ -128,6 +146,8 @@ class ConfirmedPlanner:
         self, judge: Judge, state: State, k: int, policy: Policy, limits: Limits
     ) -> list[Plan]:
         """Return plans of a model that is only asked, the rules in its place leading the way."""
+        if self.theory.spending:
+            raise EngineError(f"not available for a black-box model with {self.theory.spending}")
         walker = Walker(self.theory, state)
         guides = self._guides(state, k, policy, limits)
         seeds = [path for guide in guides for path in walked(walker, guide)]

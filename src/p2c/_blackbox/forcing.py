@@ -9,10 +9,12 @@ count here: it is the model alone that is asked about.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from p2c._plan.boxes import planner as boxes
 from p2c._plan.compiled.bitsets import bits as bits_of
 from p2c._plan.compiled.bitsets import mask_of, numbers
 from p2c._plan.compiled.person import place_person
@@ -21,20 +23,23 @@ from p2c._plan.compiled.transitions import Transitions
 from p2c._plan.outcome import GaveUp, Infeasible
 from p2c._plan.planner import search_plan
 from p2c._plan.search.best_first import LimitReached, Limits
-from p2c._rules.theory import ACCEPTED, Call
+from p2c._rules.theory import ACCEPTED, Call, Test
 from p2c._spec.cost import Norm
-from p2c._spec.feature import Action
-from p2c._spec.spec import Minimize
+from p2c._spec.feature import Action, Grid, Kind
+from p2c._spec.resources import COST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from p2c._learn.model.read_model import ReadModel
     from p2c._rules.theory import Theory
-    from p2c._spec.feature import Value
+    from p2c._spec.feature import Feature, Value
 
 Names = frozenset[str]
 Gains = tuple[float, ...]
+
+STEPS = 1 << 16
+"""Number of values from zero up that a computed feature without limits may have."""
 
 
 class Forcing(NamedTuple):
@@ -184,17 +189,38 @@ class _ByPlans:
         """Return a space in which everybody may change everything, and nothing follows from anything."""
         features = [
             replace(each, action=Action.FREE, moves=None, governed=False, weight=1)
-            for each in self.theory.features
+            for each in map(self._freed, self.theory.features)
         ]
         alone = replace(self.theory, features=tuple(features), causes=(), constraints=())
-        return Space(replace(alone, norm=Norm.L0, minimize=Minimize.COST))
+        return Space(replace(alone, norm=Norm.L0, objectives=(COST,)))
+
+    def _freed(self, feature: Feature) -> Feature:
+        """Return a computed feature as a free number.
+
+        Its limits are at least twice the constants that rules compare it with.
+        """
+        equation, own = feature.equation, self.state[feature.name]
+        if equation is None:
+            return feature
+        bodies = [*self.theory.goal, *(each for c in self.theory.clauses for each in c.body)]
+        tests = [e for e in bodies if isinstance(e, Test) and e.feature == feature.name]
+        sizes = [abs(e) for e in (own, *(t.constant for t in tests)) if isinstance(e, int | float)]
+        far = 2 * math.ceil(max(sizes, default=1)) + 1
+        low = -far if equation.low is None else feature.minimum
+        high = far if equation.high is None else feature.maximum
+        step = 1 if feature.kind is Kind.INT else far / STEPS
+        grid = Grid(low, high, step)
+        return replace(feature, equation=None, domain=grid, minimum=low, maximum=high)
 
     def beside(self, held: Names, limits: Limits) -> Mapping[str, Value] | None:
         """Return an accepted state in which some features are as they are; None where there is none."""
         known = self._space.theory.feature
         fixed = [replace(known[name], action=Action.FIXED) for name in held]
         space = self._space.with_features(fixed)
-        plan = search_plan(Transitions(place_person(space, self.state)), limits)
+        if space.theory.is_arithmetic:
+            plan = boxes.find_plan(space.theory, self.state, limits)
+        else:
+            plan = search_plan(Transitions(place_person(space, self.state)), limits)
         if isinstance(plan, GaveUp):
             raise LimitReached(0, None)
         return None if isinstance(plan, Infeasible) else plan.end

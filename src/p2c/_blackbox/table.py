@@ -134,6 +134,7 @@ def _accepted(planner: ConfirmedPlanner, rows: pd.DataFrame) -> list[bool]:
     theory, model, view = planner.theory, planner.decider.source.model, planner.decider.source.view
     names = [each.name for each in view.columns]
     plain = theory.goal == (Call(ACCEPTED),) and not (theory.causes or theory.constraints)
+    plain = plain and not theory.is_arithmetic
     if model is None or not plain or not set(names) <= set(rows.columns):
         return [False] * len(rows)
     try:

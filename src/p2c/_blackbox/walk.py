@@ -24,6 +24,7 @@ from p2c._rules.evaluate import in_head
 from p2c._rules.meaning import ConstraintException, EquationException
 from p2c._rules.play import Player
 from p2c._rules.render import render_rule
+from p2c._spec.resources import uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -104,7 +105,7 @@ class Walker:
         start = walk.state[feature]
         spec = self.theory.feature[feature]
         price = self.theory.norm.action_cost(spec, start, value)
-        action = DirectAction(feature, start, value, float(price))
+        action = DirectAction(feature, start, value, float(price), uses_of(spec, start, value))
         state = {**walk.state, feature: value}
         return self._ends(self._settled(walk, state, (*walk.pending, action)))
 

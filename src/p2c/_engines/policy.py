@@ -1,29 +1,35 @@
-"""The policy of a plan: its engine, its limits, and the search for blockers.
+"""The policy of a plan: its engine and limits; and an examination of engines.
 
 The same behind every door, for one person and for tables: nothing ends early unless the caller said so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import time
+from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from p2c._engines import ENGINES
 from p2c._plan.blockers import find_blockers
+from p2c._plan.compiled.space import Space
 from p2c._plan.nearest import Distinct, nearest_plans
 from p2c._plan.outcome import Found, Infeasible
 from p2c._plan.planner import find_plan
 from p2c._plan.search.best_first import Limits
+from p2c._rules.bind import build_theory
 from p2c._spec.overrides import check_seconds, whole_number
-from p2c.errors import EngineError, check_word, suggestion
+from p2c._spec.row import read_row
+from p2c._spec.spec import read_spec
+from p2c.errors import EngineError, P2CError, check_word, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from p2c._plan.compiled.space import Space
     from p2c._plan.outcome import Plan
     from p2c._spec.feature import Value
+
 
 OWN = ("auto", "native")
 """The engines that are our own planner."""
@@ -139,3 +145,63 @@ def explained(space: Space, state: Mapping[str, Value], plan: Plan, limits: Limi
         return plan
     rest = Limits(deadline=limits.deadline)
     return Infeasible(plan.question, *find_blockers(space, state, rest))
+
+
+PROBLEM: dict[str, Any] = {
+    "name": "checkup",
+    "goal": "not refused(X)",
+    "rules": "refused(X) :- score(X,N), N<3. score(X,N) :- debt(X,'no'), N>=3.",
+    "features": {
+        "debt": {"type": "category", "values": ["no", "yes"], "weight": 2},
+        "score": {"type": "int", "min": 0, "max": 5},
+    },
+}
+ROW = {"debt": "yes", "score": 1}
+COST = 2.0
+"""The person pays the debt, and the score follows."""
+
+PATIENCE = 60.0
+"""Seconds that an engine may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """The examination of one engine; without a version it is not installed."""
+
+    engine: str
+    version: str | None
+    install: str
+    seconds: float | None = None
+    fault: str = ""
+
+    @property
+    def healthy(self) -> bool:
+        """Tell whether nothing is wrong: an engine that is not installed is no fault."""
+        return not self.fault
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the examination as JSON."""
+        return asdict(self)
+
+
+def examine() -> list[Examination]:
+    """Return an examination of every engine."""
+    return [_examine(name) for name in ENGINES]
+
+
+def _examine(name: str) -> Examination:
+    engine = ENGINES[name]
+    version = engine.version()
+    if version is None:
+        return Examination(name, None, engine.install)
+    theory = build_theory(read_spec(PROBLEM))
+    state = read_row(theory.features, ROW)
+    begin = time.perf_counter()
+    try:
+        plan = engine.plan(Space(theory), state, time_limit=PATIENCE)
+    except P2CError as error:
+        return Examination(name, version, engine.install, None, str(error))
+    seconds = time.perf_counter() - begin
+    right = plan.cost is not None and math.isclose(plan.cost, COST)
+    fault = "" if right else f"expected a cost of {COST}, found {plan.status} at {plan.cost}"
+    return Examination(name, version, engine.install, seconds, fault)

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from p2c._engines.scasp.rules import Rules
-from p2c._engines.scasp.solver import require_solver
-from p2c._engines.scasp.terms import atom, call, rule, value
-from p2c._engines.scasp.worker import OutOfTime
+from p2c._engines.scasp.engine import OutOfTime, require_solver
+from p2c._engines.scasp.rules import Rules, atom, call, rule, value
 from p2c._explain.phrases import ENGLISH
 from p2c._explain.sentences import decision_words, filled, stated_words, value_words
 from p2c._rules.proof import Applied, Compared, Query, why

@@ -20,7 +20,7 @@ from p2c._explain.phrases import ENGLISH, LANGUAGES
 from p2c._markup import clean
 from p2c._rules.proof import DEEPEST, MOST, Applied, Compared, Decided, Query, Related
 from p2c._spec.expression import renamed, text_of
-from p2c._spec.feature import in_language
+from p2c._spec.feature import exact, in_language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -170,6 +170,8 @@ def relation_words(theory: Theory, relation: Relation, phrases: Phrases) -> str:
     return f"{left} {SIGNS.get(comparator.value, comparator.value)} {right}"
 
 
+SHARE = "1=100%"
+"""The unit of a share that people read as percent."""
 SIGNS = {"=<": "≤", ">=": "≥", "\\=": "≠"}
 """Comparisons as people write them, where that differs from rules."""
 
@@ -208,9 +210,17 @@ def value_words(feature: Feature, value: Value, phrases: Phrases = ENGLISH) -> s
         return name
     if isinstance(value, str):
         return value.replace("_", " ")
+    if feature.unit == SHARE:
+        return percent_words(value, phrases)
     number = number_words(value, phrases)
     unit = unit_of_one(feature, phrases) if value == 1 else feature.unit
     return filled(phrases.with_unit, value=number, unit=unit) if unit else number
+
+
+def percent_words(share: float, phrases: Phrases) -> str:
+    """Return a share as percent: 0.45 as 45%."""
+    percent = float(exact(share) * 100)
+    return filled(phrases.percent, share=number_words(rounded(percent), phrases))
 
 
 def unit_of_one(feature: Feature, phrases: Phrases) -> str:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from p2c._explain.facts import circumstances, facts, more_words, proved_by, rules_words
-from p2c._explain.model_reasons import model_reasons
+from p2c._explain.model_reasons import (
+    circumstances,
+    facts,
+    model_reasons,
+    more_words,
+    proved_by,
+    rules_words,
+)
 from p2c._explain.rules import loses_its_rule, only_where
 from p2c._explain.sentences import (
     as_sentence,
@@ -19,22 +25,27 @@ from p2c._explain.sentences import (
 )
 from p2c._markup import clean
 from p2c._plan.check.rehearse import rehearse_without
-from p2c._plan.outcome import CausalAction, DirectAction
+from p2c._plan.outcome import CausalAction, DirectAction, TakenAction
+from p2c._plan.slack import round_target
 from p2c._rules.proof import Compared, Decided, Query, why, why_fires
 from p2c._rules.theory import ACCEPTED
 from p2c._spec.feature import RestrictionKind, exact
 from p2c._spec.spec import Minimize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from p2c._explain.phrases import Phrases
     from p2c._plan.outcome import Blocker, Found, GaveUp, Question
     from p2c._rules.proof import ProofNode
     from p2c._rules.theory import Theory
     from p2c._spec.feature import Feature, Value
+    from p2c._spec.resources import NamedAction, Resource
 
+Act = TypeVar("Act", DirectAction, DirectAction | TakenAction)
 MOST_REASONS = 20
+MOST_OTHERS = 4
+"""Maximum number of other categories that are listed as targets."""
 SAME = 1e-9
 """How near, relatively, two costs are whose steps are called equally hard; plans themselves are compared exactly."""
 
@@ -105,9 +116,14 @@ class Teller:
         """Return what to do, in order, each with what then follows by itself."""
         items: list[Item] = []
         state = dict(plan.question.initial)
+        room = _room(plan)
         for action in (each for step in plan.steps for each in step.actions):
+            if isinstance(action, TakenAction):
+                items.append(Item(self.sentence(self.taken(action))))
+                state.update({each.feature: each.end for each in action.changes})
+                continue
             if isinstance(action, DirectAction):
-                items.append(Item(self._deed(action)))
+                items.append(Item(self._deed(action, room.get(id(action)))))
             else:
                 note = self._effect(action, state)
                 if not items:
@@ -116,8 +132,39 @@ class Teller:
             state[action.feature] = action.end
         return tuple(items)
 
-    def _deed(self, action: DirectAction) -> str:
+    def taken(self, action: TakenAction) -> str:
+        """Return a named action with its repetitions, as a clause."""
+        labels = {each.name: self._own_label(each) for each in self.theory.named_actions}
+        label = labels.get(action.action, action.action)
+        if action.count == 1:
+            return label
+        return filled(self.phrases.repeated, action=label, count=self.number(action.count))
+
+    def amounts(self, plan: Found) -> str:
+        """Return the amounts of resources that a plan uses, as a sentence; may be empty."""
+        used = plan.uses
+        parts = []
+        for each in self.theory.resources:
+            if each.name in used:
+                amount, label = rounded(used[each.name]), self._own_label(each)
+                unit = self.phrases.units_of_one.get(label, label) if amount == 1 else label
+                words = {"value": number_words(amount, self.phrases), "unit": unit}
+                parts.append(filled(self.phrases.with_unit, **words))
+        return filled(self.phrases.takes_amounts, amounts=self._listed(parts)) if parts else ""
+
+    def _own_label(self, part: Resource | NamedAction) -> str:
+        return dict(part.labels).get(self.phrases.language) or part.label
+
+    def _listed(self, parts: list[str]) -> str:
+        """Join words by commas and a last "and"."""
+        if len(parts) == 1:
+            return parts[0]
+        return self.phrases.rules["and"].join((", ".join(parts[:-1]), parts[-1]))
+
+    def _deed(self, action: DirectAction, room: Mapping[str, Any] | None) -> str:
+        """Describe a change, with the other values that reach the goal as well."""
         feature = self.theory.feature[action.feature]
+        action = suggested(action, room)
         if action.start is None or action.end is None:
             usual = self.phrases.set_value
         elif _is_named(feature):
@@ -125,15 +172,44 @@ class Teller:
         else:
             rises = feature.order(action.end) > feature.order(action.start)
             usual = self.phrases.raise_value if rises else self.phrases.lower_value
-        return self._change(feature.advice or usual, action)
+        if feature.advice or room is None:
+            return self._change(feature.advice or usual, action)
+        if "values" in room:
+            return " ".join([self._change(usual, action), *self._others(action, room["values"])])
+        return self._change(usual, action, self._target_frame(action, room))
 
-    def _change(self, frame: str, action: DirectAction | CausalAction) -> str:
+    def _change(
+        self, frame: str, action: DirectAction | CausalAction, target: str = "{value}"
+    ) -> str:
         words = {
             "label": self.label(action.feature),
             "start": self.value(action.feature, action.start),
-            "end": self.value(action.feature, action.end),
+            "end": filled(target, value=self.value(action.feature, action.end)),
         }
         return self.sentence(filled(frame, **words))
+
+    def _others(self, action: DirectAction, values: Sequence[Value]) -> Iterator[str]:
+        """Yield the sentence about a few other values that reach the goal."""
+        others = [self.value(action.feature, each) for each in values if each != action.end]
+        if 0 < len(others) <= MOST_OTHERS:
+            yield self.sentence(
+                filled(self.phrases.others_do, values=self.phrases.disjunction.join(others))
+            )
+
+    def _target_frame(self, action: DirectAction, room: Mapping[str, Any]) -> str:
+        """Return how exactly a number has to be met, as a frame around it."""
+        feature, end = self.theory.feature[action.feature], action.end
+        if _is_named(feature) or end is None or isinstance(end, str):
+            return "{value}"
+        rises = action.start is None or feature.order(end) > feature.order(action.start)
+        far = room["max" if rises else "min"]
+        if far == end:
+            return "{value}"
+        if far == feature.domain.value(feature.domain.size - 1 if rises else 0):
+            return self.phrases.or_more if rises else self.phrases.or_less
+        last = round_target(feature, 2 * far - end, far, (min(far, end), max(far, end)))
+        frame = self.phrases.at_most if rises else self.phrases.at_least
+        return filled(frame, far=self.value(action.feature, last))
 
     def _effect(self, action: CausalAction, state: Mapping[str, Value]) -> str:
         named = _is_named(self.theory.feature[action.feature])
@@ -174,7 +250,9 @@ class Teller:
             Item(text) for number, each in numbered for text in self._without(plan, each, number)
         )
 
-    def _without(self, plan: Found, action: DirectAction, number: int) -> Iterator[str]:
+    def _without(
+        self, plan: Found, action: DirectAction | TakenAction, number: int
+    ) -> Iterator[str]:
         rehearsal = rehearse_without(self.theory, plan, action)
         if rehearsal.stuck:
             yield filled(self.phrases.without_step_stuck, number=str(number))
@@ -227,12 +305,18 @@ class Teller:
         actions = plan.actions
         if not actions:
             return self.sentence(self.phrases.wait), ()
+        amounts = self.amounts(plan)
         if len(actions) == 1:
-            return self.phrases.one_own_step, ()
+            return f"{self.phrases.one_own_step} {amounts}".rstrip(), ()
         told = filled(self.phrases.own_steps, count=self.number(len(actions)))
+        told = f"{told} {amounts}".rstrip()
+        room = _room(plan)
         numbered = list(enumerate(actions, start=self._first_number(plan)))
-        items = tuple(Item(self._takes(n, each)) for n, each in numbered)
-        if not all(self.theory.feature[each.feature].states_cost for each in actions):
+        items = tuple(
+            Item(self._takes(n, suggested(each, room.get(id(each))))) for n, each in numbered
+        )
+        own = (each.feature for each in actions if isinstance(each, DirectAction))
+        if not all(self.theory.feature[name].states_cost for name in own):
             return told, items
         most = max(each.cost for each in actions)
         top = [str(n) for n, each in numbered if math.isclose(each.cost, most, rel_tol=SAME)]
@@ -244,10 +328,12 @@ class Teller:
             return self.phrases.equally_hard
         if len(top) == 1:
             return filled(self.phrases.hardest, number=top[0])
-        numbers = self.phrases.rules["and"].join((", ".join(top[:-1]), top[-1]))
-        return filled(self.phrases.hardest_several, numbers=numbers)
+        return filled(self.phrases.hardest_several, numbers=self._listed(top))
 
-    def _takes(self, number: int, action: DirectAction) -> str:
+    def _takes(self, number: int, action: DirectAction | TakenAction) -> str:
+        if isinstance(action, TakenAction):
+            taken = {"number": str(number), "action": self.taken(action)}
+            return clean(filled(self.phrases.takes_named, **taken))
         feature = self.theory.feature[action.feature]
         phrases = self.phrases
         words = {"number": str(number), "label": self.label(action.feature)}
@@ -263,7 +349,7 @@ class Teller:
 
     def _first_number(self, plan: Found) -> int:
         """Return the number of the first thing to do: the second where something has to happen by itself before it."""
-        return 1 if isinstance(plan.steps[0].actions[0], DirectAction) else 2
+        return 2 if isinstance(plan.steps[0].actions[0], CausalAction) else 1
 
     def bound(self, plan: GaveUp) -> str:
         """Describe the limit of a search and the known lower bound of the effort.
@@ -324,11 +410,28 @@ class Teller:
         """Return what a restriction says of the person or of anybody, as a clause; one without words of its own like moves."""
         frames = self.phrases.restrictions_of_many if of_many else self.phrases.restrictions
         frame = frames.get(blocker.restriction, frames[RestrictionKind.MOVES.value])
-        return filled(frame, label=self.label(blocker.feature))
+        limits = {each.name: self._own_label(each) for each in self.theory.resources}
+        name = blocker.feature
+        label = self.label(name) if name in self.theory.feature else limits.get(name, name)
+        return filled(frame, label=label)
 
     def stopped(self, *, found: bool) -> tuple[Item, ...]:
         """Say what a search that gave up leaves open."""
         return (Item(self.phrases.stopped_with if found else self.phrases.stopped_without),)
+
+
+def _room(plan: Found) -> dict[int, Mapping[str, Any]]:
+    """Return the slack of each last action on a feature, by its identity."""
+    last = {each.feature: each for each in plan.actions if isinstance(each, DirectAction)}
+    slack = plan.slack or {}
+    return {id(each): slack[name] for name, each in last.items() if name in slack}
+
+
+def suggested(action: Act, room: Mapping[str, Any] | None) -> Act:
+    """Return an action with its target as people say it."""
+    if room is None or not isinstance(action, DirectAction):
+        return action
+    return replace(action, end=room.get("suggested", action.end))
 
 
 def _is_named(feature: Feature) -> bool:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p2c._export.canonical_files import canonical_files
-from p2c._export.json_schema import schema_files
 from p2c._export.opb import opb_files
 from p2c._export.pddl import pddl_files
-from p2c._export.programs import clingo_files, scasp_files
+from p2c._export.programs import canonical_files, clingo_files, scasp_files, schema_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

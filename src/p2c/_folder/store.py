@@ -25,12 +25,12 @@ from p2c._folder.manifest import (
     differing,
     installed,
     read_manifest,
+    read_sample,
     refuse_changed,
     write_manifest,
+    write_sample,
 )
-from p2c._folder.model_file import StoredModel, copy_model, writers
-from p2c._folder.sample import read_sample, write_sample
-from p2c._folder.stored_answers import stored_difference
+from p2c._folder.model_file import StoredModel, copy_model, stored_difference, writers
 from p2c._learn.tables.view import as_frame
 from p2c._rules.bind import build_theory
 from p2c._spec.files import file_digest
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from p2c._blackbox.decider import Decider
-    from p2c._folder.sample import SampleColumn
-    from p2c._learn.tables.assumptions import Assumption
+    from p2c._folder.manifest import SampleColumn
+    from p2c._learn.tables.look import Assumption
     from p2c._spec.spec import ProblemSpec, Trust
 
 TRIED = 5_000

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 from sklearn.model_selection import train_test_split
 
 from p2c._learn.foldse import FoldSE
-from p2c._learn.foldse.text import count_literals, name_missing, predicate_name
+from p2c._learn.foldse.literals import count_literals, name_missing, predicate_name
 from p2c._learn.tables.domains import domain_from_frame, plain_value, said_over, tidy_frame
 from p2c._learn.tables.files import find_column
 from p2c._learn.tables.look import FEWEST

@@ -1,26 +1,28 @@
-"""The form of a notice: blocks of text with fields, in an editable TOML file.
-
-The forms of laws come with the package. An edited copy keeps the name of its form, and then has to keep each mandatory
-block of it and every field in that block.
-"""
+"""The files that a lender edits: forms, the lender's own, cases."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr, ValidationError
+from pydantic import Field, PrivateAttr, StrictBool, StrictInt, StrictStr, ValidationError
 
+from p2c._report.document import Picture
+from p2c._spec.files import read_sheet
 from p2c._spec.misread import misread
-from p2c._spec.spec import Table, fault_of, path_of, read_text
-from p2c.errors import Fault, NoticeError, check_word, suggestion
+from p2c._spec.spec import Table, fault_of, path_of, read_text, unreadable
+from p2c.errors import Fault, NoticeError, P2CError, check_word, shown, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
+
+    from p2c._audit.reasons import Catalogue
+
 
 PLACE = re.compile(r"\{(\w+)\}")
 FORMS = ("reg-b", "ccd2", "colorado", "plain")
@@ -191,3 +193,131 @@ def _lost(form: Form, law: Form) -> Iterator[Fault]:
                 if place != "key_factors" and place not in PLACE.findall(text):
                     message = f"the field '{{{place}}}' is missing ({block.cite})"
                     yield Fault(f"blocks.{name}.text.{language}", message)
+
+
+Text = StrictStr | dict[StrictStr, StrictStr]
+"""A text for every language, or one for each."""
+KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg"}
+"""How pictures begin; an SVG is text."""
+LARGEST_LOGO = 1_000_000
+
+
+class Lender(Table):
+    """The keys of a lender's file.
+
+    `fields` fills the places of forms, `sources` says where the data of each feature come from ("*" for the rest),
+    `protected` names what is never given as a reason, `reasons` the file of codes, `forms` the lender's edited copies of
+    forms by their names.
+    """
+
+    logo: StrictStr = ""
+    protected: tuple[StrictStr, ...] | None = None
+    reasons: StrictStr = ""
+    forms: dict[StrictStr, StrictStr] = Field(default_factory=dict)
+    fields: dict[StrictStr, Any] = Field(default_factory=dict)
+    sources: dict[StrictStr, Text] = Field(default_factory=dict)
+    _folder: Path = PrivateAttr(Path())
+
+    def picture(self) -> Picture | None:
+        """Return the logo."""
+        if not self.logo:
+            return None
+        path = self._folder / self.logo
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise NoticeError("logo", [Fault(str(path), unreadable(error))]) from None
+        kind = next((kind for start, kind in KINDS.items() if content.startswith(start)), "")
+        if not kind and b"<svg" in content[:1000]:
+            kind = "svg"
+        if not kind or len(content) > LARGEST_LOGO:
+            message = f"expected PNG, JPEG or SVG of at most {LARGEST_LOGO:,} bytes"
+            raise NoticeError("logo", [Fault(str(path), message)])
+        return Picture(content, kind, str(self.fields.get("creditor", "")))
+
+    def form(self, source: object) -> Form:
+        """Return a form by its name or from a file.
+
+        The lender's copy of a form comes before the packaged one.
+        """
+        own = self.forms.get(source) if isinstance(source, str) else None
+        return read_form(source if own is None else self._folder / own)
+
+    def catalogue(self) -> Catalogue:
+        """Return the codes of reasons."""
+        from p2c._audit.reasons import Catalogue, read_catalogue
+
+        protected = self.protected or ()
+        if not self.reasons:
+            return Catalogue(protected=protected)
+        return read_catalogue(self._folder / self.reasons, protected)
+
+
+def read_lender(source: object) -> Lender:
+    """Return a lender from a file, a mapping of the same shape, or nothing."""
+    if source is None:
+        return Lender()
+    if isinstance(source, Lender):
+        return source
+    if isinstance(source, dict):
+        return table_of(source, Lender, "lender")
+    if not isinstance(source, str | Path):
+        raise NoticeError(
+            "lender", [Fault("", f"expected a file or a mapping, found {shown(source)}")]
+        )
+    path = Path(source)
+    lender = read_table(path, Lender)
+    lender._folder = path.parent
+    return lender
+
+
+FLAGS = {"true": True, "false": False}
+
+
+def read_cases(path: Path) -> list[dict[str, Any]]:
+    """Return the fields of each case in a file, in the order of its rows.
+
+    A blank cell of CSV is a missing field.
+    """
+    text = read_text(path)
+    if not text.lstrip().startswith(("{", "[")):
+        sheet = read_sheet(path)
+        rows = (zip(sheet.names, row.cells, strict=True) for row in sheet.rows)
+        return [{name: typed(cell) for name, cell in row if cell.strip()} for row in rows]
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError:
+        data = _json_lines(path, text)
+    except (ValueError, RecursionError) as error:
+        raise P2CError(f"{path}: not JSON: {misread(error, text)}") from None
+    cases = data if isinstance(data, list) else [data]
+    if not all(isinstance(each, dict) for each in cases):
+        raise P2CError(f"{path}: expected a JSON object of fields for each person")
+    return cases
+
+
+def _json_lines(path: Path, text: str) -> list[Any]:
+    try:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise P2CError(f"{path}: not JSON: {misread(error, text)}") from None
+
+
+def typed(text: str) -> str | bool:
+    """Return the text of a field, a truth value where it is one."""
+    return FLAGS.get(text.strip().lower(), text.strip())
+
+
+def fields_of(options: Iterable[str]) -> dict[str, str | bool]:
+    """Return the fields of options such as `reference=4711`.
+
+    >>> fields_of(["reference=4711", "outside_source=false"])
+    {'reference': '4711', 'outside_source': False}
+    """
+    fields: dict[str, str | bool] = {}
+    for option in options:
+        name, equals, text = option.partition("=")
+        if not (equals and name.strip()):
+            raise P2CError(f"--field: expected NAME=VALUE, found '{option}'")
+        fields[name.strip()] = typed(text)
+    return fields

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from p2c._audit.reasons import Catalogue, Reason
     from p2c._explain.teller import Teller
-    from p2c._notices.form import Block, Form
-    from p2c._notices.lender import Lender
+    from p2c._notices.form import Block, Form, Lender
     from p2c._plan.outcome import Plan
     from p2c._report.document import Block as Part
     from p2c._rules.theory import Theory

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from p2c._plan.compiled.axis import OFF
 from p2c._plan.outcome import CausalAction, DirectAction, Found, Question, Step, broken_law
 from p2c._plan.search.best_first import step_ends
+from p2c._spec.resources import uses_of
 from p2c._spec.spec import Exceptions
 from p2c.errors import Fault, RowError
 
@@ -116,7 +117,8 @@ def _action(person: Person, named: NamedMove) -> Action:
     before = person.value(index, place)
     if direct:
         cost = person.action_cost(index, place, end)
-        return DirectAction(named.feature, before, named.end, cost)
+        uses = uses_of(person.space.axes[index].feature, before, named.end)
+        return DirectAction(named.feature, before, named.end, cost, uses)
     return CausalAction(named.feature, before, named.end, named.because, assumed)
 
 

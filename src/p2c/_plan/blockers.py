@@ -17,7 +17,7 @@ from p2c._plan.boxes import planner as boxes
 from p2c._plan.boxes.relaxations import Relaxations
 from p2c._plan.compiled.person import place_person
 from p2c._plan.compiled.transitions import Transitions
-from p2c._plan.lifting import lifted, liftings
+from p2c._plan.lifting import caps, lifted, liftings, uncapped
 from p2c._plan.outcome import CausalAction, DirectAction, Found, GaveUp
 from p2c._plan.planner import search_plan
 from p2c._plan.search.best_first import LimitReached, Limits
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from p2c._plan.lifting import Lifting
     from p2c._plan.outcome import Blocker, Plan
     from p2c._plan.search.devices import Devices
+    from p2c._rules.theory import Theory
     from p2c._spec.feature import Feature, Value
 
 
@@ -62,7 +63,7 @@ def find_blockers(
         opened = trial.smallest()
         if opened is None:
             return Explanation()
-        blockers = tuple(trial.liftings[each].blocker for each in opened.relaxed)
+        blockers = tuple(trial.blockers[each] for each in opened.relaxed)
         return Explanation(blockers, trial.advice(opened))
     except LimitReached:
         return Explanation(known=False)
@@ -89,6 +90,11 @@ class Trial:
     devices: Devices = ALL
 
     @cached_property
+    def blockers(self) -> tuple[Blocker, ...]:
+        """Return all restrictions, the ones of features first."""
+        return (*(each.blocker for each in self.liftings), *caps(self.space.theory))
+
+    @cached_property
     def adding(self) -> frozenset[int]:
         """Return the restrictions whose relaxation only adds direct actions.
 
@@ -107,19 +113,19 @@ class Trial:
     @cached_property
     def every(self) -> frozenset[int]:
         """Return all restrictions."""
-        return frozenset(range(len(self.liftings)))
+        return frozenset(range(len(self.blockers)))
 
     def smallest(self) -> Opened | None:
         """Return a smallest set that opens a path.
 
         Of several it is the one with the cheapest path, then the first.
         """
-        if not self.liftings:
+        if not self.blockers:
             return None
         self.limits.check()
         sets: CorrectionSets | Relaxations
         if self.space.theory.is_arithmetic:
-            sets = Relaxations(len(self.liftings), self._may_open)
+            sets = Relaxations(len(self.blockers), self._may_open)
         else:
             sets = self.sets
         best: Opened | None = None
@@ -153,8 +159,12 @@ class Trial:
     def _may_open(self, chosen: frozenset[int]) -> bool:
         """Tell whether a path is left if chosen restrictions may be relaxed."""
         self.limits.check()
+        return boxes.may_arrive(self._theory(chosen), self.state, self.limits)
+
+    def _theory(self, chosen: frozenset[int]) -> Theory:
+        """Return the theory without the chosen restrictions."""
         theory = self.lifted_space(chosen).theory
-        return boxes.may_arrive(theory, self.state, self.limits)
+        return uncapped(theory, [self.blockers[number] for number in chosen])
 
     def _variants(self, name: str) -> Iterator[Variant]:
         """Yield a feature without each set of its restrictions, smaller sets first."""
@@ -173,10 +183,11 @@ class Trial:
 
     def _search(self, chosen: Lifts, *, lasting: bool = False) -> Plan:
         """Return the plan without the chosen restrictions."""
-        space = self.lifted_space(frozenset(chosen))
-        if space.theory.is_arithmetic:
-            plan = boxes.find_plan(space.theory, self.state, self.limits, lasting=lasting)
+        if self.space.theory.is_arithmetic:
+            theory = self._theory(frozenset(chosen))
+            plan = boxes.find_plan(theory, self.state, self.limits, lasting=lasting)
         else:
+            space = self.lifted_space(frozenset(chosen))
             person = place_person(space, self.state)
             transitions = Transitions(person, lasting=lasting)
             plan = search_plan(transitions, self.limits, self.devices)
@@ -186,13 +197,15 @@ class Trial:
 
     def lifted_space(self, chosen: frozenset[int], loose: frozenset[str] = frozenset()) -> Space:
         """Return the space without some restrictions."""
-        names = {self.liftings[number].blocker.feature for number in chosen}
+        own = len(self.liftings)
+        names = {self.liftings[number].blocker.feature for number in chosen if number < own}
         return self.space.with_features([self._lifted(name, chosen) for name in names], loose)
 
     def _lifted(self, name: str, chosen: frozenset[int]) -> Feature:
         """Return a feature without some restrictions."""
         feature = self.space.theory.feature[name]
-        return lifted(feature, [self.liftings[number] for number in sorted(chosen)])
+        own = len(self.liftings)
+        return lifted(feature, [self.liftings[number] for number in sorted(chosen) if number < own])
 
 
 def _in_vain(plan: Found) -> bool:

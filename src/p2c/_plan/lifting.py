@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from p2c._plan.compiled.axis import Axis
     from p2c._plan.compiled.space import Space
+    from p2c._rules.theory import Theory
     from p2c._spec.feature import Domain, Number, Value
 
 REACH = 1 << 10
@@ -68,6 +69,28 @@ def _merged(feature: Feature, lifting: Lifting) -> Feature:
         maximum=wide.maximum,
         scale=wide.scale,
         targets=None,
+    )
+
+
+def caps(theory: Theory) -> tuple[Blocker, ...]:
+    """Return the restrictions of resources and of the number of actions."""
+    limits = (each.name for each in theory.resources if each.limit is not None)
+    blockers = [Blocker(name, RestrictionKind.LIMIT.value) for name in limits]
+    if theory.max_actions is not None:
+        blockers.append(Blocker("", RestrictionKind.MAX_ACTIONS.value))
+    return tuple(blockers)
+
+
+def uncapped(theory: Theory, blockers: Iterable[Blocker]) -> Theory:
+    """Return a theory without the caps among restrictions."""
+    chosen = set(blockers).intersection(caps(theory))
+    free = {each.feature for each in chosen if each.feature}
+    return replace(
+        theory,
+        resources=tuple(
+            replace(each, limit=None) if each.name in free else each for each in theory.resources
+        ),
+        max_actions=None if any(not each.feature for each in chosen) else theory.max_actions,
     )
 
 

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
     from p2c._plan.compiled.person import Places
     from p2c._plan.compiled.space import Space
-    from p2c._plan.outcome import DirectAction, Plan
+    from p2c._plan.outcome import DirectAction, Plan, TakenAction
     from p2c._rules.theory import Theory
     from p2c._spec.feature import Value
+
+    Direct = DirectAction | TakenAction
 
 
 class Distinct(Enum):
@@ -147,10 +149,10 @@ def contains(theory: Theory, plan: Found, other: Found) -> bool:
     )
 
 
-def _reaches(theory: Theory, mine: DirectAction, other: DirectAction) -> bool:
-    feature = theory.feature[mine.feature]
+def _reaches(theory: Theory, mine: Direct, other: Direct) -> bool:
     if mine.end == other.end:
         return True
+    feature = theory.feature[mine.feature]
     if not feature.has_order or other.start is None or mine.end is None or other.end is None:
         return False
     start, short, far = (feature.order(each) for each in (other.start, other.end, mine.end))

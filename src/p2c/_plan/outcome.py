@@ -10,24 +10,31 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from p2c._plan import rendered
+from p2c._spec.feature import RestrictionKind
+from p2c._spec.resources import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from p2c._plan.rendered import Renderer
-    from p2c._spec.feature import Value
+    from p2c._rules.meaning import Change
+    from p2c._spec.feature import Number, Value
+    from p2c._spec.resources import NamedAction
 
     Record = Mapping[str, Any]
+    Amounts = tuple[tuple[str, Number], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DirectAction:
-    """Something that the person does."""
+    """A change of one feature that the person makes."""
 
     feature: str
     start: Value
     end: Value
     cost: float
+    uses: Amounts = ()
+    """The amounts of resources that it uses, without amounts of 0."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the action as the contract's JSON."""
@@ -37,6 +44,49 @@ class DirectAction:
             "from": self.start,
             "to": self.end,
             "cost": self.cost,
+            **({"uses": dict(self.uses)} if self.uses else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TakenAction:
+    """A named action that the person takes, with its consecutive repetitions.
+
+    >>> TakenAction("wait", 3, (), 0, (("months", 3),)).to_dict()
+    {'kind': 'direct', 'action': 'wait', 'count': 3, 'changes': [], 'cost': 0, 'uses': {'months': 3}}
+    """
+
+    action: str
+    count: int
+    changes: tuple[Change, ...]
+    cost: float
+    uses: Amounts = ()
+    start: ClassVar[None] = None
+    end: ClassVar[None] = None
+
+    @property
+    def feature(self) -> str:
+        """Return the name of the action, where lists of actions have that of a feature."""
+        return self.action
+
+    @classmethod
+    def of(cls, action: NamedAction, count: int, changes: tuple[Change, ...]) -> TakenAction:
+        """Return the action with its cost and uses."""
+        uses = tuple((name, number_of(count * amount)) for name, amount in action.uses)
+        return cls(action.name, count, changes, float(count * action.cost), uses)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the action as the contract's JSON."""
+        return {
+            "kind": "direct",
+            "action": self.action,
+            "count": self.count,
+            "changes": [
+                {"feature": each.feature, "from": each.start, "to": each.end}
+                for each in self.changes
+            ],
+            "cost": self.cost,
+            **({"uses": dict(self.uses)} if self.uses else {}),
         }
 
 
@@ -63,7 +113,7 @@ class CausalAction:
         }
 
 
-Action = DirectAction | CausalAction
+Action = DirectAction | TakenAction | CausalAction
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +308,22 @@ class Found(rendered.Plan):
     cost: float
     steps: tuple[Step, ...]
     proof: ProofKind = "exhausted"
+    stated_slack: Record | None = field(default=None, compare=False, repr=False)
+    """The slack in the JSON that the plan was read from."""
     status: ClassVar[Literal["found"]] = "found"
+
+    @property
+    def slack(self) -> Record | None:
+        """Return the values around each target that reach the goal as well.
+
+        Any values may be chosen together: the same actions in the same order still reach the goal.
+
+        Returns:
+            By feature `min`, `max` and `suggested` of a number, or `values`; None where it is not known: the model is
+            a black box, or an exact answer takes too long.
+        """
+        renderer = self.question.renderer
+        return self.stated_slack if renderer is None else renderer.slack(self)
 
     @property
     def end(self) -> Record:
@@ -273,7 +338,9 @@ class Found(rendered.Plan):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as the contract's JSON."""
-        return _written(self)
+        # Thousands of the nearest may be written at a time.
+        slack = None if "nearest" in self.question.asked else self.slack
+        return {**_written(self), **({"slack": slack} if slack else {})}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -304,14 +371,19 @@ class Already(rendered.Plan):
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A restriction of the person that stands in the way: `sex` is `fixed`."""
+    """A restriction that stands in the way: `sex` is `fixed`.
+
+    The `limit` of a resource has the resource in the place of the feature, and `max_actions` nothing.
+    """
 
     feature: str
     restriction: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return the blocker as JSON."""
-        return {"feature": self.feature, "restriction": self.restriction}
+        kind = {"restriction": self.restriction}
+        key = "resource" if self.restriction == RestrictionKind.LIMIT.value else "feature"
+        return {key: self.feature, **kind} if self.feature else kind
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -382,7 +454,7 @@ def answer_to(question: Question, plan: Plan) -> Plan:
     """Return an answer as the one to another question, and those inside it too."""
     match plan:
         case Found():
-            return Found(question, plan.cost, plan.steps, plan.proof)
+            return replace(plan, question=question)
         case Already():
             return replace(plan, question=question)
         case Infeasible(opened=inner):
@@ -399,6 +471,7 @@ def _written(plan: Plan) -> dict[str, Any]:
         "status": plan.status,
         **plan.question.to_dict(),
         "cost": plan.cost,
+        **({"uses": plan.uses} if plan.uses else {}),
         "optimal": plan.optimal,
         "proof": plan.proof,
         "counterfactual": None if plan.end is None else dict(plan.end),

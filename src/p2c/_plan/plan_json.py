@@ -40,7 +40,9 @@ from p2c._plan.outcome import (
     ProofKind,
     Question,
     Step,
+    TakenAction,
 )
+from p2c._rules.meaning import Change
 from p2c._spec.cost import Norm
 from p2c._spec.feature import RestrictionKind, is_finite
 from p2c._spec.spec import SourceSpec  # noqa: TC001 - pydantic needs it at run time
@@ -92,21 +94,54 @@ class Status(Enum):
     GAVE_UP = "gave_up"
 
 
+Amounts = Annotated[
+    dict[StrictStr, Cost], Field(description="The amount of each resource, those of 0 left out.")
+]
+
+
 class DirectRecord(Part):
-    """Something that the person does."""
+    """A change of one feature that the person makes."""
 
     kind: Literal["direct"]
     feature: Name
     start: Value = Field(alias="from")
     end: Value = Field(alias="to")
     cost: Cost
+    uses: Amounts = Field(default_factory=dict)
     direct: ClassVar[bool] = True
     because: ClassVar[tuple[str, ...]] = ()
     assumed: ClassVar[bool] = False
 
     def action(self) -> DirectAction:
         """Return it as an action of a plan."""
-        return DirectAction(self.feature, self.start, self.end, self.cost)
+        uses = tuple(self.uses.items())
+        return DirectAction(self.feature, self.start, self.end, self.cost, uses)
+
+
+class ChangeRecord(Part):
+    """A change that a named action makes."""
+
+    feature: Name
+    start: Value = Field(alias="from")
+    end: Value = Field(alias="to")
+
+
+class TakenRecord(Part):
+    """A named action that the person takes, with its consecutive repetitions."""
+
+    kind: Literal["direct"]
+    action_name: StrictStr = Field(alias="action")
+    count: Annotated[StrictInt, Field(ge=1)] = Field(description="How often it is repeated here.")
+    changes: tuple[ChangeRecord, ...]
+    cost: Cost
+    uses: Amounts = Field(default_factory=dict)
+    direct: ClassVar[bool] = True
+
+    def action(self) -> TakenAction:
+        """Return it as an action of a plan."""
+        changes = tuple(Change(each.feature, each.start, each.end) for each in self.changes)  # type: ignore[arg-type]
+        uses = tuple(self.uses.items())
+        return TakenAction(self.action_name, self.count, changes, self.cost, uses)
 
 
 class CausalRecord(Part):
@@ -126,16 +161,32 @@ class CausalRecord(Part):
         return CausalAction(self.feature, self.start, self.end, self.because, self.assumed)
 
 
-ActionRecord = DirectRecord | CausalRecord
+ActionRecord = DirectRecord | TakenRecord | CausalRecord
+
+
+def _kind_of_action(raw: object) -> object:
+    if isinstance(raw, Part):
+        return "taken" if isinstance(raw, TakenRecord) else getattr(raw, "kind", None)
+    if not isinstance(raw, Mapping):
+        return None
+    return "taken" if raw.get("kind") == "direct" and "action" in raw else raw.get("kind")
+
+
 Record = dict[str, Value]
 
 
 class StepRecord(Part):
     """Actions up to the next consistent state, and that state."""
 
-    actions: tuple[Annotated[ActionRecord, Discriminator("kind")], ...] = Field(
-        json_schema_extra={"minItems": 1}
-    )
+    actions: tuple[
+        Annotated[
+            Annotated[DirectRecord, Tag("direct")]
+            | Annotated[TakenRecord, Tag("taken")]
+            | Annotated[CausalRecord, Tag("causal")],
+            Discriminator(_kind_of_action),
+        ],
+        ...,
+    ] = Field(json_schema_extra={"minItems": 1})
     state: State
 
 
@@ -179,15 +230,16 @@ ExceptionRecord = LawRecord | ConstraintRecord | EquationRecord
 
 
 class BlockerRecord(Part):
-    """A restriction that stands in the way."""
+    """A restriction of a feature, a resource or the number of actions."""
 
-    feature: Name
+    feature: Name | None = None
+    resource: StrictStr | None = None
     restriction: RestrictionKind
 
     @property
     def blocker(self) -> Blocker:
         """Return the restriction as plans have it."""
-        return Blocker(self.feature, self.restriction.value)
+        return Blocker(self.feature or self.resource or "", self.restriction.value)
 
 
 class ModelRecord(Part):
@@ -221,7 +273,9 @@ class AskedRecord(Part):
     law: StrictStr | None = None
     exceptions: StrictStr | None = None
     effects: StrictStr | None = None
-    minimize: StrictStr | None = None
+    minimize: StrictStr | list[StrictStr] | None = None
+    limits: dict[StrictStr, Number] | None = None
+    max_actions: StrictInt | None = None
     restrict: dict[StrictStr, dict[StrictStr, Any]] | None = None
     nearest: Annotated[StrictInt, Field(ge=2)] | None = Field(
         None, description="Which of the nearest ends it leads to, where it is not the first."
@@ -231,9 +285,11 @@ class AskedRecord(Part):
     )
 
     def __str__(self) -> str:
-        given = self.model_dump(exclude_none=True)
-        own = given.pop("restrict", {})
-        keys = [f"{key} = {each}" for key, each in given.items()]
+        stated = self.model_dump(exclude_none=True)
+        own = stated.pop("restrict", {})
+        most = stated.pop("limits", {})
+        keys = [f"{key} = {each}" for key, each in stated.items()]
+        keys += [f"{name} =< {each}" for name, each in most.items()]
         return ", ".join(
             keys + [f"{n}.{key} = {each}" for n in own for key, each in own[n].items()]
         )
@@ -276,6 +332,7 @@ class PlanRecord(Part):
         | None
     ) = None
     cost: Cost | None = None
+    uses: Amounts | None = Field(None, description="The amount of each resource in all.")
     optimal: StrictBool | None = None
     proof: ProofKind | None = Field(
         None,
@@ -298,6 +355,10 @@ class PlanRecord(Part):
     opened: PlanRecord | None = Field(None, description="The path that opens without blockers.")
     explained: StrictBool = Field(True, description="False where time ended before the blockers.")
     model: ModelRecord | None = Field(None, description="Given where a model decides.")
+    slack: dict[StrictStr, dict[StrictStr, Any]] | None = Field(
+        None,
+        description="By directly changed feature, the values that reach the goal as well, whichever are chosen together.",
+    )
     asked: AskedRecord | None = Field(
         None, description="What was asked besides the problem and the norm, where something was."
     )
@@ -360,7 +421,8 @@ def answer_of(record: PlanRecord) -> Plan:
         Step(tuple(each.action() for each in step.actions), step.state) for step in record.steps
     )
     claimed = record.proof or ("exhausted" if record.optimal else "none")
-    found = Found(question, record.cost or 0, steps, claimed) if steps else None
+    parts = (record.cost or 0, steps, claimed, record.slack)
+    found = Found(question, *parts) if steps else None
     match record.status:
         case Status.ALREADY:
             return Already(question, record.proof or "exhausted")
@@ -412,7 +474,8 @@ def _refusal(error: ErrorDetails) -> str:
         return _missing(_place(keys), "kind", found)
     if kind == "union_tag_invalid":
         keys, found = [*keys, "kind"], found["kind"]
-        expected = "expected " + context["expected_tags"].replace(", ", " or ")
+        tags = context["expected_tags"].replace(", 'taken'", "")
+        expected = "expected " + tags.replace(", ", " or ")
     elif kind in ("enum", "literal_error"):
         expected = "expected one of " + context["expected"].replace(" or ", ", ")
     elif kind in ("union_tag_not_found", "model_attributes_type"):
@@ -434,6 +497,7 @@ def _place(keys: list[int | str]) -> str:
         elif not isinstance(before, int) or key not in (
             "direct",
             "causal",
+            "taken",
             "law",
             "constraint",
             "equation",

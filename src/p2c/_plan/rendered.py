@@ -7,9 +7,12 @@ that it answers; an outcome that came straight from an engine has none and says 
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from p2c._markup import Markup, element
+from p2c._spec.feature import exact
+from p2c._spec.resources import number_of
 from p2c.errors import MissingExtra, P2CError, shorten
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
         ProofKind,
         Question,
         Step,
+        TakenAction,
     )
     from p2c._plan.outcome import Plan as Outcome
 
@@ -43,6 +47,9 @@ class Renderer(Protocol):
 
     def html(self, plan: Any, *, language: str = "en") -> str:
         """Return the outcome as a piece of a notebook."""
+
+    def slack(self, plan: Any) -> Mapping[str, Any] | None:
+        """Return the values around each target that reach the goal as well."""
 
 
 class Plan:
@@ -127,14 +134,26 @@ class Plan:
         return self.question.uncertified
 
     @property
-    def actions(self) -> tuple[DirectAction, ...]:
-        """Return the changes that the person makes, in order, without their effects.
+    def actions(self) -> tuple[DirectAction | TakenAction, ...]:
+        """Return the actions that the person takes, in order, without their effects.
 
         >>> [(each.feature, each.start, each.end) for each in plan.actions]
         [('debt', 5000, 0), ('bank_balance', 40000, 60000)]
         """
         every = (action for step in self.steps for action in step.actions)
         return tuple(each for each in every if not hasattr(each, "because"))
+
+    @property
+    def uses(self) -> dict[str, int | float]:
+        """Return the amount of each resource that the actions use.
+
+        >>> plan.uses
+        {'months': 14, 'dollars': 25000}
+        """
+        totals: dict[str, Fraction] = {}
+        for name, amount in (each for action in self.actions for each in action.uses):
+            totals[name] = totals.get(name, Fraction(0)) + exact(amount)
+        return {name: number_of(total) for name, total in totals.items()}
 
     @property
     def changes(self) -> dict[str, tuple[Any, Any]]:
@@ -178,13 +197,18 @@ class Plan:
         return self.question.evidence
 
     @property
-    def uses(self) -> dict[str, float]:
-        """Return the resources that the plan uses, by name."""
-        return {}
+    def slack(self) -> Mapping[str, Any] | None:
+        """Return the values around each target that reach the goal as well.
 
-    @property
-    def slack(self) -> None:
-        """Return None: ranges around targets are not computed yet."""
+        Any values may be chosen together: the same actions in the same order still reach the goal.
+
+        Returns:
+            By feature `min`, `max` and `suggested` (a round number) of a number, or `values`; None where there is no
+            path, where the model is a black box, and where an exact answer takes too long.
+
+        >>> plan.slack["bank_balance"]
+        {'min': 60000, 'max': 1000000000, 'suggested': 60000}
+        """
         return None
 
     @staticmethod
@@ -210,7 +234,7 @@ class Plan:
         """Return the plan as a dict of the shape that [the plan's JSON](plan-json.md) has.
 
         >>> plan.to_dict()["steps"][1]["actions"]
-        [{'kind': 'direct', 'feature': 'bank_balance', 'from': 40000, 'to': 60000, 'cost': 2e-05}]
+        [{'kind': 'direct', 'feature': 'bank_balance', 'from': 40000, 'to': 60000, 'cost': 2e-05, 'uses': {'months': 11.2, 'dollars': 20000}}]
         """
         raise NotImplementedError
 
@@ -227,7 +251,8 @@ class Plan:
 
         Returns:
             The columns `step`, `kind` (direct or causal), `feature`, `from`, `to`, `cost` and `because`, the rules that
-            fired; no rows where there is no path.
+            fired; no rows where there is no path. A named action has the columns `action` and `count`, and a row for each
+            of its changes.
 
         >>> plan.to_frame()[["step", "kind", "feature", "from", "to"]]
            step    kind       feature   from     to
@@ -240,11 +265,13 @@ class Plan:
         except ModuleNotFoundError as error:
             raise MissingExtra("pandas", extra="pandas") from error
         rows = [
-            {"step": number, "because": "", **action, **_joined_rules(action)}
+            {"step": number, "because": "", **row, **_joined_rules(row)}
             for number, step in enumerate(self.steps, start=1)
             for action in (each.to_dict() for each in step.actions)
+            for row in ([action, *action["changes"]] if "changes" in action else [action])
         ]
-        columns = ["step", "kind", "feature", "from", "to", "cost", "because"]
+        taken = ["action", "count"] if any("action" in row for row in rows) else []
+        columns = ["step", "kind", *taken, "feature", "from", "to", "cost", "because"]
         return pd.DataFrame(rows, columns=columns)
 
     def explain(self, language: str = "en") -> str:
@@ -299,7 +326,9 @@ class Plan:
         """Yield what the person does."""
         for step in self.steps:
             for each in step.actions:
-                if not hasattr(each, "because"):
+                if hasattr(each, "count"):
+                    yield f"{each.feature} x{each.count}" if each.count > 1 else each.feature
+                elif not hasattr(each, "because"):
                     yield f"{each.feature} {each.start} -> {each.end}"
 
     def _repr_html_(self) -> str | None:

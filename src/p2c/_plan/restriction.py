@@ -129,6 +129,8 @@ def _check(feature: Feature, restriction: Restriction) -> None:
     """Raise a ValueError where a feature cannot be restricted like this."""
     if feature.kept and restriction != Restriction(action=Action.FIXED):
         raise ValueError("a column that only the model reads keeps the row's value")
+    if feature.equation is not None:
+        raise ValueError("a computed feature follows its equation: restrict the features it reads")
     if restriction.action is Action.EFFECT and not feature.governed:
         raise ValueError("'effect' needs a causal rule with this feature as its head")
     if restriction.action in (Action.UP, Action.DOWN) and not feature.has_order:

@@ -1,19 +1,24 @@
-"""Make problems from stored models and tables."""
+"""Make problems from stored models and tables, with relations found there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from p2c._from_data import ABOUT_TABLE, DataOptions, Provenance, problem_from_model
-from p2c._learn.causal.adopt import with_causes
-from p2c._learn.causal.review import read_review
+from p2c._from_data import (
+    ABOUT_TABLE,
+    DataOptions,
+    Provenance,
+    problem_from_model,
+    with_equations,
+)
+from p2c._learn.causal.adopt import relation_keys, with_causes
+from p2c._learn.causal.review import Review, read_review, write_review
 from p2c._learn.extract.logic import describe_features, extract, outline_problem
 from p2c._learn.extract.source import read_source
 from p2c._learn.model.asking import known_classes, plain, trained_names
 from p2c._learn.model.stored import RULES, load_model, model_file, try_model
-from p2c._learn.tables.assumptions import feature_remarks, keys_of
-from p2c._learn.tables.look import look
+from p2c._learn.tables.look import feature_remarks, keys_of, look
 from p2c._spec.spec import read_text
 from p2c.errors import P2CError
 from p2c.problem import Problem
@@ -24,8 +29,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from p2c._learn.causal.review import Review
     from p2c._learn.extract.logic import Extraction
+    from p2c._learn.relations.relation import Relation
     from p2c._learn.tables.files import Table
     from p2c._spec.spec import Trust
 
@@ -90,6 +95,8 @@ def surrogate_problem(
     extraction = extract(source, opened.labels, held_out=options.held_out, seed=options.seed)
     assumed = options.assumptions or ()
     features = describe_features(source, scale=options.scale, features=keys_of(assumed))
+    names = {str(each.name): each.feature for each in source.view.columns}
+    features = with_equations(names, features, options)
     outline = outline_problem(extraction, features, origin=opened.path.name) | dict(keys)
     problem = Problem.from_dict(with_causes(outline, options.causal))
     remarks = feature_remarks(opened.table.seen, assumed, features) | {(): ABOUT_TABLE}
@@ -121,3 +128,52 @@ def fit_model(opened: Opened, options: DataOptions, keys: Mapping[str, Any]) -> 
     options = replace(options, origin=opened.path)
     frame = opened.table.frame
     return problem_from_model(Problem, opened.model, frame, options, keys, y=opened.labels)
+
+
+REVIEW = "relations.review"
+"""The review of relations in the folder of a problem."""
+
+
+def review_beside(output: Path) -> Path:
+    """Return where the review of a problem's relations is written.
+
+    Args:
+        output: The problem: a folder, or a TOML or JSON file.
+    """
+    is_file = output.suffix.lower() in (".toml", ".json")
+    return output.with_suffix(".review") if is_file else output / REVIEW
+
+
+def with_found_relations(
+    problem: Problem, frame: pd.DataFrame, causal: object
+) -> tuple[Problem, tuple[Relation, ...]]:
+    """Return a problem that names the relations in its table, and these relations.
+
+    Relations whose computed feature has causal rules or an equation, that relate the features of one equation, or that
+    the review of the problem has, are left out.
+
+    Args:
+        problem: The new problem.
+        frame: Its table.
+        causal: The causal rules or the review that the problem was made with.
+    """
+    reviewed = causal.candidates if isinstance(causal, Review) else {}
+    theory = problem.theory
+    effects = {name for name, _ in theory.causes} | {each.name for each in theory.computed}
+    stated = {theory.upstream[each.name] | {each.name} for each in theory.computed}
+    fresh = tuple(
+        each
+        for each in problem.relations(frame)
+        if each.id not in reviewed and each.feature not in effects
+        if frozenset(each.features) not in stated
+    )
+    if not fresh:
+        return problem, ()
+    keys = {each.id: relation_keys(each) for each in fresh}
+    return problem.with_relations(keys), fresh
+
+
+def write_relations(path: Path, relations: tuple[Relation, ...], frame: pd.DataFrame) -> None:
+    """Put relations into a review file, a new one or one in use."""
+    if relations:
+        write_review(path, relations, features=frame)

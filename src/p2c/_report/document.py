@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from p2c._explain.facts import rules_words
 from p2c._explain.letter import teller_in, write_letter
+from p2c._explain.model_reasons import rules_words
 from p2c._explain.phrases import ENGLISH, phrases_of
 from p2c._explain.sentences import filled, label_words, number_words
 from p2c._explain.teller import Item

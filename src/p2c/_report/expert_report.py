@@ -18,7 +18,7 @@ from p2c._explain.rules import only_where
 from p2c._explain.sentences import filled, number_words
 from p2c._plan.check.replay import decimal
 from p2c._plan.check.validate import check_plan
-from p2c._plan.outcome import CausalAction, Found
+from p2c._plan.outcome import CausalAction, Found, TakenAction
 from p2c._plan.size import measure_space
 from p2c._release import __version__, versions_of
 from p2c._report.document import (
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from p2c._explain.phrases import Phrases
     from p2c._explain.teller import Teller
     from p2c._plan.compiled.space import Space
-    from p2c._plan.outcome import Plan
+    from p2c._plan.outcome import Action, Plan
     from p2c._report.document import Block
     from p2c._rules.theory import Theory
     from p2c._spec.feature import Feature, Value
@@ -168,7 +168,7 @@ class _Expert:
                 str(number),
                 self.words["causal" if isinstance(action, CausalAction) else "direct"],
                 action.feature,
-                f"{_raw(action.start)} → {_raw(action.end)}",
+                _change(action),
                 "; ".join(action.because)
                 or only_where(self.teller.theory, action.feature, action.start, self.phrases)
                 if isinstance(action, CausalAction)
@@ -184,12 +184,13 @@ class _Expert:
         facts = [
             (self.words["status"], self.plan.status),
             (self.words["cost"], f"{cost} ({self.plan.question.norm})"),
+            *((name, f"{amount:.10g}") for name, amount in self.plan.uses.items()),
             *self._replayed(),
             *self._evidence(),
             *self._rests_on(),
             *((self.words["exception"], _json(each)) for each in self.plan.question.exceptions),
             *(
-                (self.words["blocker"], f"{each.feature}: {each.restriction}")
+                (self.words["blocker"], f"{each.feature}: {each.restriction}".removeprefix(": "))
                 for each in getattr(self.plan, "blockers", ())
             ),
         ]
@@ -311,6 +312,13 @@ def _changes(before: Mapping[str, Value], after: Mapping[str, Value]) -> str:
         for name, value in after.items()
         if before[name] != value
     )
+
+
+def _change(action: Action) -> str:
+    if not isinstance(action, TakenAction):
+        return f"{_raw(action.start)} → {_raw(action.end)}"
+    changes = (f"{e.feature}: {_raw(e.start)} → {_raw(e.end)}" for e in action.changes)
+    return "; ".join([f"× {action.count}", *changes])
 
 
 def _raw(value: Value) -> str:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from p2c._report.document import applicant_document
 from p2c._report.expert_report import expert_document
 from p2c._report.html import html_page
-from p2c._report.markdown import markdown
 from p2c._report.pdf import pdf_report
-from p2c._report.text import text_report
+from p2c._report.text import markdown, text_report
 from p2c.errors import check_word
 
 if TYPE_CHECKING:

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from p2c._learn.decision import Learned
     from p2c._learn.extract.logic import Extraction
     from p2c._learn.model import NotRead
-    from p2c._learn.tables.assumptions import Assumption
-    from p2c._learn.tables.example import Example
+    from p2c._learn.relations.relation import Example
     from p2c._learn.tables.files import Table as Rows
-    from p2c._learn.tables.look import ColumnLook, TableLook
+    from p2c._learn.tables.look import Assumption, ColumnLook, TableLook
     from p2c._report.questions import Conclusion, Reading
 
 
@@ -135,14 +134,21 @@ def show_changes(console: Console, read: Rows, assumed: Iterable[Assumption]) ->
     console.print()
 
 
+def show_loss(console: Console, reading: Read | NotRead) -> None:
+    """Print what plans of a black-box model lack, and the cheapest cure."""
+    if not isinstance(reading, Read):
+        lost = f"no proof: the model is only asked, so a cheaper plan may exist ({reading})"
+        console.print(_text(lost, "yellow"))
+        console.print(_text(f"cheapest cure: {reading.cure}"))
+
+
 def show_reading(console: Console, reading: Read | NotRead, found: Extraction) -> None:
-    """Print whether the model was read, so that plans are proved against it, or only asked, and what stands in."""
+    """Print how plans of a parsed model are proved, or the rules of a black box."""
     if isinstance(reading, Read):
         console.print(_text(f"read exactly: {reading}", "green"))
         console.print("plans are proved against the model itself")
     else:
-        console.print(_text(f"only asked: {reading}", "yellow"))
-        console.print("plans are confirmed by the model; that nothing is cheaper is not proved")
+        console.print("plans are confirmed by the model")
         told = f"{found.fidelity:.1%} of {counted(found.rows, 'row')}"
         console.print(f"rules that stand in for it where reasons are told agree with it on {told}")
 

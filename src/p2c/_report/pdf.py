@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from p2c._markup import UNSEEN, clean
+from p2c._report.canvas import font_file, png
 from p2c._report.document import (
     Code,
     Figure,
@@ -22,7 +23,6 @@ from p2c._report.document import (
     Paragraph,
     Picture,
 )
-from p2c._report.png import font_file, png
 from p2c.errors import MissingExtra, P2CError, one_line
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from p2c._explain.letter import teller_in
 from p2c._explain.sentences import filled
 from p2c._markup import clean
-from p2c._plan.outcome import DirectAction
+from p2c._plan.outcome import DirectAction, TakenAction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Set
@@ -75,6 +75,12 @@ def lay_out(theory: Theory, plan: Plan, *, language: str = "en") -> PlanLayout:
     return builder.layout()
 
 
+def _touched(action: Action) -> tuple[str, ...]:
+    """Return the rows that an action has in a layout."""
+    changed = action.changes if isinstance(action, TakenAction) else ()
+    return (action.feature, *(each.feature for each in changed))
+
+
 class _Builder:
     """A layout in the making."""
 
@@ -83,8 +89,10 @@ class _Builder:
         self.theory = teller.theory
         self.phrases = teller.phrases
         self.plan = plan
-        changed = [action.feature for step in plan.steps for action in step.actions]
-        self.names = list(dict.fromkeys(changed))
+        actions = [action for step in plan.steps for action in step.actions]
+        self.names = list(dict.fromkeys(name for action in actions for name in _touched(action)))
+        taken = (each for each in actions if isinstance(each, TakenAction))
+        self.taken = {each.action: teller.taken(replace(each, count=1)) for each in taken}
         self.cells: dict[tuple[int, int], Cell] = {}
         self.latest: dict[str, int] = {}
         self.arrows: dict[Arrow, None] = {}
@@ -93,6 +101,9 @@ class _Builder:
 
     def place(self, action: Action, column: int) -> None:
         """Put an action on the layout, with arrows from its causes."""
+        if isinstance(action, TakenAction):
+            self._take(action, column)
+            return
         row = self.names.index(action.feature)
         direct = isinstance(action, DirectAction)
         if isinstance(action, DirectAction):
@@ -115,6 +126,16 @@ class _Builder:
         self.cells[row, column] = cell
         self.latest[action.feature] = column
         self._tell(action, direct=direct)
+
+    def _take(self, action: TakenAction, column: int) -> None:
+        """Put a named action on the layout: a row of its own, and one for each change."""
+        self.number += 1
+        ends = {each.feature: self.value(each.feature, each.end) for each in action.changes}
+        for name, text in {action.action: f"{action.count} ×", **ends}.items():
+            row, number = self.names.index(name), self.number
+            self.cells[row, column] = Cell(row, column, text, Sort.DIRECT, number)
+            self.latest[name] = column
+        self.told.append(self.teller.sentence(self.teller.taken(action)))
 
     def _point(self, action: CausalAction, target: tuple[int, int]) -> None:
         """Draw arrows from what changed in the same step, or else from what changed before."""
@@ -139,9 +160,11 @@ class _Builder:
         self.told.append(self.teller.sentence(filled(frame, **words)))
 
     def label(self, name: str) -> str:
-        return clean(self.teller.label(name))
+        return clean(self.taken.get(name) or self.teller.label(name))
 
     def value(self, name: str, value: Value) -> str:
+        if name in self.taken:
+            return ""
         return clean(self.teller.value(name, value))
 
     def layout(self) -> PlanLayout:
@@ -151,7 +174,7 @@ class _Builder:
         for row, name in enumerate(self.names):
             for column, state in enumerate(states):
                 sort = Sort.STAYS if column else Sort.START
-                cell = Cell(row, column, self.value(name, state[name]), sort)
+                cell = Cell(row, column, self.value(name, state.get(name)), sort)
                 self.cells.setdefault((row, column), cell)
         steps = [filled(words["step"], number=str(n)) for n in range(1, len(states))]
         return PlanLayout(

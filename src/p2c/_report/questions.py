@@ -9,29 +9,24 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from p2c._explain.phrases import ENGLISH
-from p2c._explain.relation_words import column_label, evidence_words, relation_words
 from p2c._explain.rules import law_words, rule_words
-from p2c._explain.sentences import label_words
+from p2c._explain.sentences import as_sentence, filled, label_words, number_words
 from p2c._learn.causal.adopt import approved_rules
-from p2c._learn.causal.candidate import suggest_law
+from p2c._learn.causal.candidate import ReviewVerdict, suggest_law
 from p2c._learn.causal.contradictions import read_proposal, theory_of
-from p2c._learn.causal.records import ReviewVerdict
-from p2c._learn.relations.declared import read_declared
-from p2c._learn.relations.relation import Relation
+from p2c._learn.relations.relation import Relation, read_declared
 from p2c._spec.feature import Law
 from p2c.errors import ReviewError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
 
     from p2c._explain.phrases import Phrases
     from p2c._explain.rules import LawWords
-    from p2c._learn.causal.candidate import Candidate, Evidence
-    from p2c._learn.causal.records import ReviewAnswer
+    from p2c._learn.causal.candidate import Candidate, Evidence, ReviewAnswer
     from p2c._learn.causal.review import Review
     from p2c._rules.theory import Clause, Theory
 
@@ -192,3 +187,41 @@ def _bound(id_: str, text: str, features: Mapping[str, Mapping[str, Any]]) -> tu
     theory = theory_of([proposal], features)
     (clause,) = theory.rules_of[proposal.feature]
     return theory, clause
+
+
+def relation_words(
+    relation: Relation, text: str, features: Mapping[str, Mapping[str, Any]], phrases: Phrases
+) -> str:
+    """Return a relation as a sentence.
+
+    Args:
+        relation: The candidate.
+        text: Its text, or an edited one.
+        features: The keys of each feature, which may have a label.
+        phrases: The language.
+    """
+    first, *others = (column_label(name, features) for name in relation.features)
+    said = filled(
+        phrases.columns[relation.kind.value],
+        first=first,
+        others=", ".join(others),
+        text="; ".join(text.splitlines()),
+    )
+    return as_sentence(said, phrases)
+
+
+def column_label(name: str, features: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the label of a feature."""
+    return str(features.get(name, {}).get("label") or name.replace("_", " "))
+
+
+def evidence_words(relation: Relation, phrases: Phrases) -> str:
+    """Return the rows for a relation as a sentence."""
+    if not relation.rows:
+        key = "by_graph" if relation.kind.value == "effect" else "by_name"
+        return as_sentence(phrases.columns[key], phrases)
+    counts = {
+        "some": number_words(relation.holds, phrases),
+        "all": number_words(relation.rows, phrases),
+    }
+    return as_sentence(filled(phrases.columns["holds"], **counts), phrases)

@@ -8,11 +8,11 @@ from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
-from p2c._explain.facts import caveats, proved_by
+from p2c._explain.letter import summarize
+from p2c._explain.model_reasons import caveats, proved_by
 from p2c._explain.phrases import ENGLISH
 from p2c._explain.rules import breaches, read_constraint, read_law
 from p2c._explain.sentences import as_sentence, filled, number_words, rounded, value_words
-from p2c._explain.summary import summarize
 from p2c._markup import clean
 from p2c._rules.meaning import abduce
 from p2c._rules.render import render_rule
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from p2c._engines.doctor import Examination
+    from p2c._engines.policy import Examination
     from p2c._explain.justification import Justification
     from p2c._plan.outcome import Plan
     from p2c._plan.size import SpaceReport
@@ -82,12 +82,13 @@ def show_plans(
     if plans[0].status == "already":
         show_plan(console, theory, plans[0])
         return
-    table = _table("", "cost", "what to do")
+    used = [each for each in theory.resources if any(each.name in plan.uses for plan in plans)]
+    table = _table("", "cost", *(each.label for each in used), "what to do")
     for number, plan in enumerate(plans, start=1):
         acts = [act.text for step in summarize(theory, plan).steps for act in step if act.direct]
-        table.add_row(
-            str(number), number_words(rounded(plan.cost or 0.0, digits=9)), Text(" ".join(acts))
-        )
+        amounts = [plan.cost or 0.0, *(plan.uses.get(each.name, 0) for each in used)]
+        numbers = (number_words(rounded(each, digits=9)) for each in amounts)
+        table.add_row(str(number), *numbers, Text(" ".join(acts)))
     console.print(table)
     evidence = plans[0].question.evidence
     if evidence is not None and evidence.accepted:
@@ -175,5 +176,4 @@ def _said(examination: Examination) -> str:
     if examination.fault:
         return f"failed: {examination.fault}"
     assert examination.seconds is not None
-    manner = f", by {examination.manner}" if examination.manner else ""
-    return f"solved in {examination.seconds * 1000:.0f} ms{manner}"
+    return f"solved in {examination.seconds * 1000:.0f} ms"

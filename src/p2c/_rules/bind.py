@@ -13,14 +13,16 @@ from p2c._rules.syntax import PERSON, Atom, Program, Rule, bare
 from p2c._rules.theory import ACCEPTED, Call, Clause, Condition, Decision, Theory
 from p2c._spec.build import bind_equation, build_feature
 from p2c._spec.computed import cycle_of
+from p2c._spec.resources import action_faults, build_action, build_resources, objectives_of
 from p2c.errors import Fault, ProblemError, RuleError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Set
+    from collections.abc import Iterable, Iterator, Mapping, Set
 
     from p2c._rules.syntax import Literal
     from p2c._rules.theory import Classifier
     from p2c._spec.feature import Feature
+    from p2c._spec.resources import NamedAction
     from p2c._spec.spec import ProblemSpec
 
 NAME_TAKEN = "this is what the model's decision is called: give the feature another name, and its column in model.columns"
@@ -41,6 +43,7 @@ def build_theory(
     faults: list[Fault] = []
     text, place = spec.placed("rules"), spec.rules_file or "rules"
     program = _parsed(text, place, faults)
+    resources = build_resources(spec, faults)
     features = _features(spec, program, faults, bounded=bounded)
     if model is not None and ACCEPTED.predicate in features:
         del features[ACCEPTED.predicate]
@@ -63,6 +66,7 @@ def build_theory(
     goal: tuple[Condition, ...] = ()
     if program is not None and not _names(query, faulty):
         goal = _goal(query, binder, asked, faults)
+    named = tuple(_named_actions(spec, features, binder, faulty, faults))
     if faults:
         raise ProblemError(spec.located(faults), source=source)
     theory = Theory(
@@ -78,7 +82,10 @@ def build_theory(
         exceptions=spec.exceptions,
         effects=spec.effects,
         norm=spec.norm,
-        minimize=spec.minimize,
+        objectives=objectives_of(spec),
+        max_actions=spec.max_actions,
+        resources=resources,
+        named_actions=named,
         language=spec.language,
         source=spec.source,
         model=model,
@@ -104,7 +111,10 @@ def _features(
     features: dict[str, Feature] = {}
     for name, keys in spec.features.items():
         governed = name in heads if program or keys.equation else True
-        feature, wrong = build_feature(name, keys, law=spec.law, governed=governed, bounded=bounded)
+        listed = any(name in (*each.sets, *each.adds) for each in spec.actions.values())
+        feature, wrong = build_feature(
+            name, keys, law=spec.law, governed=governed, listed=listed, bounded=bounded
+        )
         faults += wrong
         if feature is not None:
             features[name] = feature
@@ -112,12 +122,35 @@ def _features(
     for name, feature in sound.items():
         if feature.equation is not None:
             try:
-                equation = bind_equation(feature.equation, sound, name)
+                equation = bind_equation(feature.equation, sound, name, spec.resources)
                 features[name] = replace(feature, equation=equation)
             except ValueError as error:
                 faults.append(Fault(f"features.{name}.equation", str(error)))
                 del features[name]
     return features
+
+
+def _named_actions(
+    spec: ProblemSpec,
+    features: Mapping[str, Feature],
+    rules: Binder,
+    faulty: Set[str],
+    faults: list[Fault],
+) -> Iterator[NamedAction]:
+    """Yield the named actions, and note wrong keys about them."""
+    for name, keys in spec.actions.items():
+        wrong_keys = list(action_faults(name, keys, spec, features))
+        when: tuple[Condition, ...] = ()
+        if keys.when:
+            place = f"actions.{name}.when"
+            wrong: list[Fault] = []
+            query = _query(keys.when, wrong, place)
+            if not _names(query, faulty):
+                when = _goal(query, rules, keys.when, wrong, place)
+            wrong_keys += wrong
+        faults += wrong_keys
+        if not wrong_keys and features.keys() >= {*keys.sets, *keys.adds}:
+            yield build_action(name, keys, when, features)
 
 
 def _rule_names(rule: Rule, predicates: Set[str]) -> bool:
@@ -129,20 +162,20 @@ def _names(literals: Iterable[Literal], predicates: Set[str]) -> bool:
     return any(isinstance(each, Atom) and each.predicate in predicates for each in inner)
 
 
-def _query(text: str, faults: list[Fault]) -> tuple[Literal, ...]:
+def _query(text: str, faults: list[Fault], place: str = "goal") -> tuple[Literal, ...]:
     try:
         return parse_query(text)
     except RuleError as error:
-        faults.append(Fault("goal", str(error)))
+        faults.append(Fault(place, str(error)))
         return ()
 
 
 def _goal(
-    query: tuple[Literal, ...], rules: Binder, text: str, faults: list[Fault]
+    query: tuple[Literal, ...], rules: Binder, text: str, faults: list[Fault], place: str = "goal"
 ) -> tuple[Condition, ...]:
     binder = Binder(rules.features, rules.program, text, given=rules.given)
     conditions = binder.body(query, head=None)
-    faults += [Fault("goal", str(error)) for error in binder.errors]
+    faults += [Fault(place, str(error)) for error in binder.errors]
     return conditions
 
 

@@ -14,7 +14,7 @@ from p2c._rules.cells import every_test
 from p2c._rules.evaluate import body_holds, clause_fires, goal_holds, in_head
 from p2c._spec.computed import origin_of
 from p2c._spec.expression import evaluate, text_of
-from p2c._spec.feature import distance, exact, leads, permits
+from p2c._spec.feature import Grid, Kind, distance, exact, leads, permits
 from p2c._spec.row import omitted_in
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from p2c._rules.theory import Clause, Test, Theory
     from p2c._spec.computed import Origin
     from p2c._spec.feature import Feature, Number, Value
+    from p2c._spec.resources import NamedAction
 
     State = Mapping[str, Value]
 
@@ -138,6 +139,55 @@ def abduce(theory: Theory, initial: State) -> tuple[AbducedException, ...]:
         values = tuple((f.name, initial[f.name]) for f in theory.features if f.name in names)
         found.append(ConstraintException(clause, values))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A feature that a named action really changes."""
+
+    feature: str
+    start: Value
+    end: str | int | float
+
+
+def changes_of(theory: Theory, action: NamedAction, state: State) -> tuple[Change, ...] | None:
+    """Return the changes that a named action makes in a state.
+
+    Earlier actions and the limits of resources are left aside.
+
+    Returns:
+        None if the action does not exist there: its condition fails, a change is not permitted, or a sum leaves the limits
+        of its feature.
+    """
+    if not body_holds(theory, action.when, state):
+        return None
+    ends: list[tuple[str, str | int | float]] = list(action.sets)
+    for name, number in action.adds:
+        start = state[name]
+        if start is None or isinstance(start, str):
+            return None
+        total = exact(start) + number
+        ends.append((name, int(total) if theory.feature[name].kind is Kind.INT else float(total)))
+    changes = []
+    for name, end in ends:
+        feature, start = theory.feature[name], state[name]
+        added = name not in dict(action.sets)
+        if not (admits_sum(feature, end) if added else feature.contains(end)):
+            return None
+        if start != end:
+            if not permits(feature, start, end):
+                return None
+            changes.append(Change(name, start, end))
+    return tuple(changes)
+
+
+def admits_sum(feature: Feature, value: str | int | float) -> bool:
+    """Tell whether a sum is a value of a number; the grid does not bind it."""
+    match feature.domain:
+        case Grid(low, high, _):
+            return not isinstance(value, str) and exact(low) <= exact(value) <= exact(high)
+        case listed:
+            return value in listed.values
 
 
 def violated(

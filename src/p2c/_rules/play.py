@@ -7,12 +7,14 @@ model about every end. The validator plays plans with code of its own (`plan/che
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from p2c._rules.meaning import (
     abduce,
     breached,
+    changes_of,
     consistent,
     goal_met,
     origin,
@@ -25,6 +27,7 @@ from p2c._rules.render import render_body
 from p2c._rules.syntax import PERSON, Atom, Comparator, Constant
 from p2c._rules.theory import Test
 from p2c._spec.feature import may_set
+from p2c._spec.resources import amounts_of
 from p2c._spec.spec import Effects, Exceptions
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from p2c._rules.theory import Theory
     from p2c._spec.computed import Origin
     from p2c._spec.feature import Value
+    from p2c._spec.resources import NamedAction
 
     State = Mapping[str, Value]
 
@@ -68,9 +72,33 @@ class Player:
         """Return the person's start for computed features; None without arithmetic."""
         return origin(self.theory, self.initial)
 
-    def after(self, state: State, feature: str, value: Value) -> dict[str, Value]:
+    @property
+    def begun(self) -> dict[str, Any]:
+        """Return the initial state with the totals of resources."""
+        return {**self.initial, **{each.name: Fraction(0) for each in self.theory.resources}}
+
+    def after(
+        self, state: State, feature: str, value: Value, *, direct: bool = False
+    ) -> dict[str, Value]:
         """Return the state after a change of one feature and all recomputation."""
-        changed = {**state, feature: value}
+        own = self.theory.feature[feature]
+        used = amounts_of(own, state[feature], value) if direct else {}
+        return self._changed(state, {feature: value}, used)
+
+    def take(self, state: State, action: NamedAction) -> dict[str, Value] | None:
+        """Return the state after a named action; None if it does not exist there."""
+        changes = changes_of(self.theory, action, state)
+        if changes is None:
+            return None
+        return self._changed(state, {e.feature: e.end for e in changes}, dict(action.uses))
+
+    def _changed(
+        self, state: State, ends: Mapping[str, Value], used: Mapping[str, Fraction]
+    ) -> dict[str, Value]:
+        changed: dict[str, Any] = {**state, **ends}
+        for name, amount in used.items():
+            if name in changed:
+                changed[name] += amount
         return changed if self.origin is None else self.origin.recomputed(changed)
 
     def may_set(self, state: State, feature: str, value: Value) -> bool:

@@ -15,6 +15,7 @@ from p2c._rules.render import render_rule
 from p2c._spec.computed import in_order_of_equations
 from p2c._spec.cost import Norm
 from p2c._spec.expression import names, text_of
+from p2c._spec.resources import ACTIONS, COST
 from p2c._spec.spec import Effects, Exceptions, Minimize
 from p2c.errors import P2CError
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from p2c._rules.syntax import Comparator, Literal, Program, Rule
     from p2c._spec.expression import Expression
     from p2c._spec.feature import Feature, Value
+    from p2c._spec.resources import NamedAction, Resource
     from p2c._spec.spec import SourceSpec
 
 
@@ -114,6 +116,10 @@ class ParsedModel(Classifier, Protocol):
         """Return how many margins must be reached."""
 
     @property
+    def is_blend(self) -> bool:
+        """Tell whether several scores are blended, so that no margin decides alone."""
+
+    @property
     def is_separate(self) -> bool:
         """Tell whether every part of the model reads a single feature."""
 
@@ -129,7 +135,24 @@ class ParsedModel(Classifier, Protocol):
     def is_straight(self, name: str) -> bool:
         """Tell whether the same step adds the same everywhere within a cell of a number."""
 
-    def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
+    def floors(
+        self, reach: Callable[[], Sequence[Sequence[tuple[float, ...]]]]
+    ) -> tuple[float, ...] | None:
+        """Return the least margins of a person's accepted states, for `needed`.
+
+        Args:
+            reach: Returns for each feature gains between which all in the person's reach lie.
+
+        Returns:
+            None if the borders of the margins are the same for everybody.
+        """
+
+    def needed(
+        self,
+        boxes: Sequence[int] | None,
+        size: float,
+        floors: tuple[float, ...] | None = None,
+    ) -> tuple[float, ...]:
         """Return what such gains add up to at least in a state that may be accepted, one of a box where it is given.
 
         `size` is the most that the sizes of all that the weighed numbers add can come to.
@@ -157,6 +180,19 @@ class ParsedModel(Classifier, Protocol):
 
     def surely_refuses(self, boxes: Sequence[int]) -> bool:
         """Tell whether no state of a box is accepted; a box is the open cells of each feature read, as bits."""
+
+    def refuses_some(
+        self,
+        boxes: Sequence[int],
+        accepts: Callable[[tuple[int, ...]], bool],
+        tick: Callable[[], None],
+    ) -> bool:
+        """Tell whether a point of a box is refused, if no number is weighed."""
+
+    def doubt(
+        self, boxes: Sequence[int], ends: Mapping[str, Sequence[Value]]
+    ) -> dict[str, Value] | None:
+        """Return the values of a box that come out worst; None if all are accepted."""
 
     @property
     def is_compiled(self) -> bool:
@@ -198,7 +234,12 @@ class Theory:
     exceptions: Exceptions = Exceptions.ABDUCE
     effects: Effects = Effects.TRIGGERED
     norm: Norm = Norm.L1
-    minimize: Minimize = Minimize.COST
+    objectives: tuple[str, ...] = (COST,)
+    """The objectives in order: "cost", and perhaps "actions" and resources."""
+    max_actions: int | None = None
+    """The most direct actions of a plan, repetitions of a named one counted once."""
+    resources: tuple[Resource, ...] = ()
+    named_actions: tuple[NamedAction, ...] = ()
     source: SourceSpec | None = None
     """What the rules were learned from, where they were."""
     model: Classifier | None = field(default=None, compare=False, repr=False)
@@ -210,6 +251,11 @@ class Theory:
     def feature(self) -> dict[str, Feature]:
         """Return the features by name, in the problem's order."""
         return {feature.name: feature for feature in self.features}
+
+    @property
+    def minimize(self) -> Minimize:
+        """Tell whether the cost or the number of direct actions comes first."""
+        return Minimize.ACTIONS if self.objectives[0] == ACTIONS else Minimize.COST
 
     @cached_property
     def rules_for(self) -> dict[Decision, tuple[Clause, ...]]:
@@ -257,30 +303,52 @@ class Theory:
     @cached_property
     def kept_defined(self) -> tuple[frozenset[str], ...]:
         """Return the features of each equation and of each side of a comparison."""
-        equations = (each.equation.reads for each in self.computed if each.equation is not None)
+        own = self.feature.keys()
+        equations = (each.equation.reads & own for each in self.computed if each.equation)
         sides = (side for each in self.relations for side in (each.left, each.right))
         return (*equations, *(frozenset(names(side)) for side in sides))
 
-    @property
+    @cached_property
     def arithmetic(self) -> str:
-        """Return the first equation or arithmetic comparison, for messages."""
+        """Return a part that only the search over boxes takes, for messages."""
         for feature in self.computed:
             return f"the equation of '{feature.name}'"
         for each in self.relations:
             return (
                 f"the comparison {text_of(each.left)} {each.comparator.value} {text_of(each.right)}"
             )
-        return ""
+        return self.spending
 
-    @property
+    @cached_property
+    def spending(self) -> str:
+        """Return a part that needs totals of resources or named actions, for messages."""
+        names = {each.name for each in self.resources}
+        for feature in self.computed:
+            if feature.equation is not None and feature.equation.reads & names:
+                return f"the equation of '{feature.name}', which reads a resource"
+        for action in self.named_actions:
+            return f"the named action '{action.name}'"
+        for resource in self.resources:
+            if resource.limit is not None or resource.weight:
+                key = "weight" if resource.limit is None else "limit"
+                return f"the {key} of the resource '{resource.name}'"
+            if resource.name in self.objectives:
+                return f"the resource '{resource.name}' in 'minimize'"
+        return "" if self.max_actions is None else "'max_actions'"
+
+    @cached_property
     def is_arithmetic(self) -> bool:
-        """Tell whether a feature is computed or a body compares expressions."""
-        return bool(self.computed or self.relations)
+        """Tell whether the problem needs the search over boxes.
+
+        It does with an equation, a comparison of expressions, a named action, a bound on the number of actions, or a
+        resource that decides between plans. Resources that are only summed up need no other search.
+        """
+        return bool(self.arithmetic)
 
     @cached_property
     def upstream(self) -> dict[str, frozenset[str]]:
-        """Return the features from which causal arrows lead to each feature, directly or not."""
-        above: dict[str, frozenset[str]] = {}
+        """Return the features and resources from which arrows lead to each."""
+        above = {each.name: frozenset[str]() for each in self.resources}
         for feature in self.features:
             seen: set[str] = set()
             waiting = list(self.parents.get(feature.name, ()))
@@ -317,7 +385,8 @@ class Theory:
     @cached_property
     def consulted(self) -> tuple[str, ...]:
         """Return the features on whose values an answer may rest: what the goal, laws and constraints read or govern."""
-        read = frozenset().union(self.rules_of, *map(self.reads, self.bodies))
+        bodies = (*self.bodies, *(each.when for each in self.named_actions))
+        read = frozenset().union(self.rules_of, *map(self.reads, bodies))
         for feature in reversed(self.computed):
             if feature.name in read and feature.equation is not None:
                 read |= feature.equation.reads

@@ -13,9 +13,9 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from p2c._server.audits import Audits
 from p2c._server.error_answers import handle_errors
 from p2c._server.guard import Guard
+from p2c._server.identity import Identities
 from p2c._server.messages import Message, WhyRequest
 from p2c._server.page_states import PageStates
 from p2c._server.pages import add_pages
@@ -25,7 +25,7 @@ from p2c._server.service import Context, light, router
 from p2c._server.settings import Settings, from_environment
 from p2c._server.solver_pool import SolverFailed, SolverPool
 from p2c._server.telemetry import Metrics, log_as_json
-from p2c._server.workshop import Workshop
+from p2c._server.workshop import Audits, Workshop
 from p2c.errors import P2CError, joined_lines
 
 if TYPE_CHECKING:
@@ -46,12 +46,13 @@ def build_app(settings: Settings) -> FastAPI:
     workshop = Workshop(Path(settings.project), limits) if settings.project else None
     audits = Audits(Path(settings.audits), limits) if settings.audits else None
     states = PageStates(settings.states)
-    context = Context(settings, store, pool, Metrics(), states, workshop, audits)
+    identities = Identities(settings)
+    context = Context(settings, store, pool, Metrics(), states, workshop, audits, identities)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         pool.start()
-        watching = asyncio.create_task(_watch(store, pool))
+        watching = asyncio.create_task(watch_problems(store, pool))
         try:
             yield
         finally:
@@ -68,6 +69,7 @@ def build_app(settings: Settings) -> FastAPI:
         title="p2c",
         summary="Plans that turn a refusal into an acceptance, proved to be the cheapest there are.",
         version="1",
+        servers=[{"url": settings.root}] if settings.root else None,
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -80,7 +82,12 @@ def build_app(settings: Settings) -> FastAPI:
     handle_errors(app, page=show_error if settings.pages else None)
     solving = frozenset(questions())
     app.add_middleware(
-        Guard, settings=settings, pool=pool, metrics=context.metrics, solving=solving
+        Guard,
+        settings=settings,
+        identities=identities,
+        pool=pool,
+        metrics=context.metrics,
+        solving=solving,
     )
     return app
 
@@ -91,7 +98,7 @@ def app_from_environment() -> FastAPI:
     return build_app(from_environment())
 
 
-async def _watch(store: ProblemStore, pool: SolverPool) -> None:
+async def watch_problems(store: ProblemStore, pool: SolverPool) -> None:
     """Watch the files; every solver opens a changed model before it is used.
 
     An error of any kind is reported, and the files are looked at again: a server that misses changes is a stale one.
@@ -127,7 +134,11 @@ def questions() -> dict[str, type[Message]]:
 def described(app: FastAPI, store: ProblemStore) -> dict[str, Any]:
     """Return the description of an app's routes."""
     document = get_openapi(
-        title=app.title, version=app.version, summary=app.summary, routes=app.routes
+        title=app.title,
+        version=app.version,
+        summary=app.summary,
+        routes=app.routes,
+        servers=app.servers or None,
     )
     about_people = [path for path, kind in questions().items() if issubclass(kind, WhyRequest)]
     for path in about_people:

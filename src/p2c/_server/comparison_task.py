@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from p2c._explain.teller import Teller
-    from p2c._server.consultation import Consultation
+    from p2c._server.tasks import Consultation
     from p2c._spec.row import State
     from p2c.problem import Problem
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from p2c._explain.phrases import ENGLISH
+from p2c._explain.sentences import filled
 from p2c._server.problem_store import UnknownProblem
 from p2c._server.solver import refusal
 from p2c._server.solver_pool import OutOfTime, Overloaded, Refused, SolverFailed
-from p2c.errors import P2CError
+from p2c.errors import P2CError, joined_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.requests import Request
 
+    from p2c._explain.phrases import Phrases
     from p2c._server.settings import Limits
+
 
 HUNG_UP = 499
 """The status in logs and counts of a request that nobody waits for any more."""
@@ -141,3 +145,32 @@ def handle_errors(app: FastAPI, *, page: Callable[[Request, int, str], Response]
 
     for kind in HANDLED:
         app.add_exception_handler(kind, answer)
+
+
+class PageError(P2CError):
+    """Report an error by its key in the catalogue and its facts."""
+
+    def __init__(self, key: str, **facts: str) -> None:
+        super().__init__(filled(ENGLISH.pages[key], **facts))
+        self.key, self.facts = key, facts
+
+
+class Trouble(NamedTuple):
+    """An error on a page, with its language: the library speaks English alone."""
+
+    text: str
+    language: str
+
+
+def trouble_of(error: Exception, phrases: Phrases) -> Trouble:
+    """Return an error in a language if the pages have words for it, else in English."""
+    match error:
+        case PageError(key=key, facts=facts):
+            return Trouble(filled(phrases.pages[key], **facts), phrases.language)
+        case Overloaded():
+            return Trouble(phrases.pages["busy"], phrases.language)
+        case OutOfTime():
+            return Trouble(phrases.pages["slow"], phrases.language)
+        case P2CError():
+            return Trouble(joined_lines(error), "en")
+    return Trouble(describe(error)[1], "en")

@@ -9,13 +9,14 @@ import secrets
 import time
 from hashlib import sha256
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 
 from p2c._server.error_answers import BUSY, HUNG_UP, error_answer, head_too_long
+from p2c._server.identity import LOCKED, VISITOR, needed_role
 from p2c._server.settings import is_loopback
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from p2c._server.identity import Identities
     from p2c._server.settings import Settings
     from p2c._server.solver_pool import SolverPool
     from p2c._server.telemetry import Metrics
@@ -35,8 +37,9 @@ VISIT_COOKIE = "p2c_visit"
 NEW_VISIT = "p2c.new_visit"
 """Where the scope of a request holds a secret that the browser does not have yet."""
 SECRET = re.compile(r"[A-Za-z0-9_-]{22,64}")
-OPEN = frozenset({"/health", "/ready", "/login"})
+OPEN = frozenset({"/health", "/ready", "/login", "/logout"})
 """Paths that need no token."""
+NO_USER = "no user: the proxy in front of this server is expected to name one"
 HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\[\]:@/\s]+)(:[0-9]+)?")
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
@@ -81,11 +84,6 @@ def visit_of(request: Request) -> str:
     return str(secret)
 
 
-def is_encrypted(scope: Scope) -> bool:
-    """Tell whether a request came over TLS, to here or to a proxy that is believed."""
-    return scope.get("scheme") == "https"
-
-
 class Guard:
     """Refuses what should not get through, and marks, counts and logs what does."""
 
@@ -94,12 +92,14 @@ class Guard:
         app: ASGIApp,
         *,
         settings: Settings,
+        identities: Identities,
         pool: SolverPool,
         metrics: Metrics,
         solving: frozenset[str],
     ) -> None:
         self.app = app
         self.settings = settings
+        self.identities = identities
         self.solving = solving
         self.pool = pool
         self.metrics = metrics
@@ -120,6 +120,10 @@ class Guard:
                 await send(message)
             return
         status = HUNG_UP
+        scope[VISITOR] = self.identities.visitor(scope)
+        is_head = scope["method"] == "HEAD"
+        if is_head:
+            scope["method"] = "GET"
 
         async def marked(message: Message) -> None:
             nonlocal status
@@ -127,8 +131,12 @@ class Guard:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 _mark(headers, scope["path"])
+                if headers.get("location", "").startswith("/"):
+                    headers["location"] = self.settings.root + headers["location"]
                 if NEW_VISIT in scope:
                     headers.append("Set-Cookie", _visit_cookie(scope))
+            elif is_head:
+                message = {**message, "body": b""}
             await send(message)
 
         self.metrics.active.inc()
@@ -169,8 +177,10 @@ class Guard:
             )
         if foreign(method, headers, host):
             return error_answer(403, "requests from other sites are refused: open the page itself")
-        if not (self._is_open(path) or self._admits(headers)):
-            return _unknown(headers)
+        if not self._is_open(path):
+            unknown = self._not_admitted(scope, headers)
+            if unknown is not None:
+                return unknown
         size = headers.get("content-length", "0")
         if not size.isdecimal():
             return error_answer(400, "content-length: expected a whole number")
@@ -182,19 +192,40 @@ class Guard:
         """Tell whether a Host header names this server: a page elsewhere may point its own name at this machine."""
         match = HOST.fullmatch(host)
         # With a token friends are told from strangers by it; behind a proxy the name is not known here.
-        return match is not None and (
-            not self.settings.is_local or is_loopback(match["name"].strip("[]"))
-        )
+        if match is None:
+            return False
+        known = not self.settings.is_local or match["name"].lower() in self.settings.hosts
+        return known or is_loopback(match["name"].strip("[]"))
 
     def _is_open(self, path: str) -> bool:
-        return not self.settings.token or path in OPEN or path.startswith("/static/")
+        return path in OPEN or path.startswith("/static/")
 
-    def _admits(self, headers: Headers) -> bool:
-        given = headers.get("authorization", "")
-        if _same(given, f"Bearer {self.settings.token}"):
-            return True
-        cookies = cookie_parser(headers.get("cookie", ""))
-        return _same(cookies.get(COOKIE, ""), session(self.settings.token))
+    def _not_admitted(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return the answer to a visitor who may not ask this; None if the visitor may."""
+        visitor, path = scope[VISITOR], scope["path"]
+        if self.settings.token:
+            if self.identities.is_locked(visitor.client):
+                return locked_out()
+            bearer = headers.get("authorization", "")
+            cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+            if _same(bearer, f"Bearer {self.settings.token}") or (
+                _same(cookie, session(self.settings.token))
+            ):
+                return None
+            if bearer:
+                self.identities.count_failure(visitor.client)
+            if not self.settings.user_header:
+                return _unknown(scope, headers)
+        if visitor.role is None:
+            who = f"the user '{visitor.user}' has no role here" if visitor.user else NO_USER
+            return error_answer(403, who)
+        needed = needed_role(scope["method"], path)
+        if visitor.role < needed:
+            return error_answer(
+                403,
+                f"'{visitor.user}' is a {visitor.role.name.lower()}; this needs {needed.name.lower()}",
+            )
+        return None
 
     def _most(self, path: str) -> int:
         """Return how many bytes a body may have; files are sent to a project and to an audit alone."""
@@ -245,7 +276,7 @@ def _visit_cookie(scope: Scope) -> str:
     The browser also sends it after a link from another site.
     """
     parts = [f"{VISIT_COOKIE}={scope[NEW_VISIT]}", "HttpOnly", "Path=/", "SameSite=lax"]
-    return "; ".join([*parts, "Secure"] if is_encrypted(scope) else parts)
+    return "; ".join([*parts, "Secure"] if scope[VISITOR].encrypted else parts)
 
 
 def _head_size(scope: Scope) -> int:
@@ -253,9 +284,19 @@ def _head_size(scope: Scope) -> int:
     return lines + len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"])
 
 
-def _unknown(headers: Headers) -> Response:
-    if "text/html" in headers.get("accept", ""):
-        return error_answer(303, "the token is needed", headers={"Location": "/login"})
+def locked_out() -> Response:
+    """Return the answer to a client that gave too many wrong tokens."""
+    message = f"too many wrong tokens: try again in {LOCKED:g} seconds"
+    return error_answer(429, message, headers={"Retry-After": f"{LOCKED:g}"})
+
+
+def _unknown(scope: Scope, headers: Headers) -> Response:
+    if "text/html" in headers.get("accept", "") and scope["method"] in SAFE:
+        target = scope["path"] + (
+            f"?{query}" if (query := scope["query_string"].decode("ascii", "replace")) else ""
+        )
+        place = "/login" if target == "/" else f"/login?{urlencode({'next': target})}"
+        return error_answer(303, "the token is needed", headers={"Location": place})
     message = "the token is needed: send it as 'Authorization: Bearer …'"
     return error_answer(401, message, headers={"WWW-Authenticate": "Bearer"})
 

@@ -14,7 +14,6 @@ from p2c._spec.overrides import LONGEST
 from p2c._spec.spec import (  # noqa: TC001
     Effects,
     Exceptions,
-    Minimize,
     SourceSpec,
 )
 
@@ -41,7 +40,15 @@ class PlanRequest(WhyRequest):
 
     norm: Norm | None = None
     effects: Effects | None = None
-    minimize: Minimize | None = None
+    minimize: StrictStr | list[StrictStr] | None = Field(
+        None, description="What comes first: cost, actions, a resource, or a list of these."
+    )
+    limits: dict[StrictStr, Annotated[float, Field(ge=0)]] | None = Field(
+        None, description="The most of each resource that may be used."
+    )
+    max_actions: Annotated[StrictInt, Field(ge=0)] | None = Field(
+        None, description="The most direct actions of a plan."
+    )
     exceptions: Exceptions | None = None
     law: Law | None = None
     restrictions: dict[str, Restriction] = Field(default_factory=dict)
@@ -76,11 +83,49 @@ class ReportRequest(PlanRequest):
     )
 
 
+class LetterRequest(PlanRequest):
+    """A row of a problem, as for a plan, and the language of the letter."""
+
+    language: StrictStr = Field("en", description="The language of the letter, such as en or de.")
+
+
 class CheckRequest(Message):
     """A plan to replay."""
 
     problem: StrictStr | None = Field(None, description="An id that /problems lists.")
     plan: dict[str, Any] = Field(description="A plan, as /plan returns it.")
+
+
+class VerifyRequest(CheckRequest):
+    """A plan whose claim is verified, with its certificate if there is one."""
+
+    row: Row = Field(description="The row that the plan was made for.")
+    certificate: dict[str, Any] | None = Field(
+        None, description="The plan's certificate; without one, one is made and verified."
+    )
+    time_limit: Annotated[StrictFloat, Field(gt=0, le=LONGEST)] | None = Field(
+        None, description="Seconds; a longer limit than the server's is the server's."
+    )
+
+
+class FollowUpRequest(WhyRequest):
+    """A plan, and the person's values now."""
+
+    plan: dict[str, Any] = Field(description="A plan with steps, as /plan returns it.")
+    language: StrictStr = Field("en", description="The language of the text, such as en or de.")
+    time_limit: Annotated[StrictFloat, Field(gt=0, le=LONGEST)] | None = Field(
+        None, description="Seconds; a longer limit than the server's is the server's."
+    )
+
+
+class AuditRequest(Message):
+    """Many people, and the features that divide them into groups."""
+
+    problem: StrictStr | None = Field(None, description="An id that the server lists.")
+    rows: list[Row] = Field(min_length=1, max_length=10_000, description="A row for each person.")
+    by: list[StrictStr] = Field(
+        default_factory=list, description='Features that divide people, such as "age:<30,>=30".'
+    )
 
 
 class Answer(BaseModel):
@@ -139,6 +184,18 @@ class CheckAnswer(Answer):
     faults: list[FaultAnswer]
     checked: str
     unchecked: str
+
+
+class FollowUpAnswer(Answer):
+    """The done part of a plan, the rest, and the cheapest plan from the values now."""
+
+    done: list[dict[str, Any]]
+    left: list[dict[str, Any]]
+    changed: dict[str, dict[str, Any]]
+    valid: bool
+    cheapest: bool | None
+    plan: PlanRecord
+    text: str
 
 
 class ProblemAnswer(Answer):

@@ -111,7 +111,7 @@ class ProblemStore:
         """Return the files of the project's problem and people, empty at first."""
         if self._project is None:
             return "", ""
-        from p2c._project.building import PEOPLE, built
+        from p2c._project.draft import PEOPLE, built
 
         file = built(self._project)
         return (str(file), str(self._project / PEOPLE)) if file else ("", "")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from p2c._learn.causal.review import read_review
+from p2c._server.identity import read_users
 from p2c._server.problem_store import open_store
 from p2c._server.settings import VARIABLE, to_environment
 from p2c.errors import MissingExtra, P2CError
@@ -31,11 +32,13 @@ PARTING = 15
 def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) -> None:
     """Serve until told to stop; requests under way are answered first. `ready` is called once all can be read."""
     settings.check()
+    if settings.users:
+        read_users(settings.users)
     open_store(settings)  # what cannot be read is said here, before any process starts
     for review in settings.reviews:
         read_review(review)
     if settings.lender:
-        from p2c._notices.lender import read_lender
+        from p2c._notices.form import read_lender
 
         known = read_lender(Path(settings.lender))
         for form in known.forms:
@@ -70,7 +73,7 @@ def serve(settings: Settings, *, workers: int = 1, ready: Callable[[], None]) ->
             access_log=False,
             log_config=None,
             server_header=False,
-            forwarded_allow_ips=settings.proxy or None,
+            proxy_headers=False,  # the guard reads them, of trusted proxies alone
             timeout_graceful_shutdown=PARTING,
         )
 

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from p2c._explain.phrases import phrases_of
-from p2c._notices.register import append_record
+from p2c._notices.filed import append_record
 from p2c._plan.plan_json import PlanRecord
 from p2c._server import messages
 from p2c._server.error_answers import STATUSES, error_answer
@@ -29,13 +29,13 @@ from p2c.errors import Fault, RowError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from p2c._server.audits import Audits
+    from p2c._server.identity import Identities
     from p2c._server.page_states import PageStates
     from p2c._server.problem_store import Entry, ProblemStore
     from p2c._server.settings import Settings
     from p2c._server.solver_pool import SolverPool
     from p2c._server.telemetry import Metrics
-    from p2c._server.workshop import Workshop
+    from p2c._server.workshop import Audits, Workshop
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": messages.ErrorAnswer, "description": text}
@@ -68,6 +68,7 @@ class Context:
     states: PageStates
     workshop: Workshop | None = None
     audits: Audits | None = None
+    identities: Identities | None = None
 
 
 class LightRoute(APIRoute):
@@ -143,6 +144,12 @@ async def check(request: Request, asked: messages.CheckRequest) -> Response:
     return await _solved(request, "check", asked)
 
 
+@light.post("/follow-up", response_model=messages.FollowUpAnswer)
+async def follow_up(request: Request, asked: messages.FollowUpRequest) -> Response:
+    """Compare a plan with the person's values now and plan again from there."""
+    return await _solved(request, "follow_up", asked)
+
+
 @router.get("/problems", response_model=messages.ProblemsAnswer)
 async def problems(request: Request) -> dict[str, Any]:
     """List the problems that the server has."""
@@ -178,16 +185,30 @@ async def metrics(request: Request) -> Response:
 
 
 def _arguments(request: Request, question: messages.Message) -> tuple[Entry, dict[str, Any]]:
-    """Return the problem of a question and the arguments for a solver."""
     context = context_of(request)
+    return solver_arguments(question, context.store, context.settings.limits.seconds)
+
+
+def solver_arguments(
+    question: messages.Message, store: ProblemStore, limit: float
+) -> tuple[Entry, dict[str, Any]]:
+    """Return the problem of a question and the arguments for a solver.
+
+    Args:
+        question: The request.
+        store: The problems of the server.
+        limit: Seconds that one question may take; a longer limit of the request is replaced by it.
+    """
     arguments = question.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-    entry = context.store.find(arguments.pop("problem", None))
-    limit = context.settings.limits.seconds
+    entry = store.find(arguments.pop("problem", None))
     if isinstance(question, messages.NearestRequest):
         arguments |= {"k": question.k, "distinct": question.distinct}
-    if isinstance(question, messages.WhyRequest):
-        seconds = float(min(limit, arguments.get("time_limit") or limit))
-        arguments |= {"row": question.row, "time_limit": seconds}
+    if isinstance(question, messages.WhyRequest | messages.VerifyRequest):
+        arguments["row"] = question.row
+    if not isinstance(question, messages.CheckRequest) or isinstance(
+        question, messages.VerifyRequest
+    ):
+        arguments["time_limit"] = float(min(limit, arguments.get("time_limit") or limit))
     return entry, arguments
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,8 +61,14 @@ class Settings:
     `rows` are pairs of a problem's file and a file of people to pick from; `pages` is False for the service alone,
     `project` the folder of a project that is being made in the browser, `audits` one for the people of audits and their reports,
     `states` a file for the states of pages that several processes share, `lender` the lender's file for letters and notices,
-    `register` the file in which notices are recorded, `proxy` the addresses of proxies that are believed
-    when they say that a request came over TLS, with commas between them; without one, those of this machine.
+    `register` the file in which notices are recorded.
+
+    Attributes:
+        proxy: Addresses or networks of trusted proxies, with commas between them; empty for this machine.
+        user_header: The header in which a trusted proxy names the user; empty without such a login.
+        users: A file of users and their roles; without one, each user is a viewer.
+        hosts: Names of this server in addresses besides those of this machine.
+        root: The path under which a proxy serves the pages, such as "/p2c"; the proxy removes it.
     """
 
     problems: tuple[str, ...] = ()
@@ -74,6 +81,10 @@ class Settings:
     lender: str = ""
     register: str = ""
     proxy: str = ""
+    user_header: str = ""
+    users: str = ""
+    hosts: tuple[str, ...] = ()
+    root: str = ""
     host: str = "127.0.0.1"
     port: int = 8000
     token: str = ""
@@ -90,7 +101,7 @@ class Settings:
         """Return the reviews there are, that of the project among them once it has one."""
         if not self.project:
             return self.reviews
-        from p2c._project.building import REVIEW
+        from p2c._project.draft import REVIEW
 
         path = Path(self.project) / REVIEW
         return (*self.reviews, *([str(path)] if path.exists() else []))
@@ -107,11 +118,22 @@ class Settings:
 
     def check(self) -> None:
         """Refuse what would be open to strangers."""
-        if not self.is_local and not self.token:
+        if not self.is_local and not (self.token or self.user_header):
             raise P2CError(
-                f"--host {self.host}: others could connect, so a token is needed:"
-                " give one with --token or in the variable P2C_TOKEN"
+                f"--host {self.host}: others could connect, so a token is needed: give one with --token"
+                " or in the variable P2C_TOKEN, or have a proxy name the users (--user-header)"
             )
+        if self.users and not self.user_header:
+            raise P2CError("--users: expected --user-header, the header that names the user")
+        if self.root and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", self.root):
+            raise P2CError(f"--root-path {self.root}: expected a path such as /p2c")
+        for each in filter(None, self.proxy.split(",")):
+            try:
+                ipaddress.ip_network(each.strip(), strict=False)
+            except ValueError:
+                raise P2CError(
+                    f"--proxy {each.strip()}: expected an address such as 10.0.0.7"
+                ) from None
         if self.token and len(self.token) < 16:
             raise P2CError(f"the token: expected at least 16 characters, found {len(self.token)}")
         if not self.token.isascii() or any(each.isspace() for each in self.token):

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from p2c._server import comparison_task, tasks
-from p2c._server.consultation import Consultation, overrides
+from p2c._server.tasks import Consultation, overrides
 from p2c.errors import MOST_FAULTS, NoticeError, P2CError, ProblemError, RowError, joined_lines
 from p2c.problem import Problem
 

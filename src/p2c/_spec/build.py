@@ -22,23 +22,39 @@ from p2c._spec.expression import (
     Name,
 )
 from p2c._spec.expression_text import ExpressionError, read_expression
-from p2c._spec.feature import FARTHEST, Action, Feature, Grid, Kind, Points, Words, exact
+from p2c._spec.feature import FARTHEST, Action, Feature, Grid, Kind, Points, Use, Words, exact
 from p2c._spec.spec import Residual
 from p2c.errors import Fault, shorten, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from p2c._spec.feature import Law, Number
     from p2c._spec.spec import FeatureSpec, WordsSpec
 
 
 def build_feature(
-    name: str, spec: FeatureSpec, *, law: Law, governed: bool, bounded: bool = True
+    name: str,
+    spec: FeatureSpec,
+    *,
+    law: Law,
+    governed: bool,
+    listed: bool = False,
+    bounded: bool = True,
 ) -> tuple[Feature | None, list[Fault]]:
-    """Return the feature that the keys describe, or None and what is wrong with them."""
+    """Return the feature that the keys describe, or None and the faults in them.
+
+    Args:
+        name: Its name.
+        spec: Its keys.
+        law: The problem's law of causal rules.
+        governed: Whether it is the head of a causal rule.
+        listed: Whether a named action changes it.
+        bounded: Whether rows lie within the range.
+    """
     place = f"features.{name}"
-    faults = [Fault(f"{place}.{key}", message) for key, message in _faults(spec, governed=governed)]
+    found = _faults(spec, governed=governed, listed=listed)
+    faults = [Fault(f"{place}.{key}", message) for key, message in found]
     if not name:
         faults.append(Fault("features", "a feature has an empty name"))
     if faults:
@@ -64,8 +80,16 @@ def build_feature(
         languages=tuple((language, _words(words)) for language, words in spec.languages.items()),
         governed=governed,
         bounded=bounded,
-        states_cost=spec.weight != 1 or (bounded and not isinstance(spec.scale, str)),
+        states_cost=(
+            spec.weight != 1
+            if spec.type is Kind.CATEGORY
+            else bounded and not isinstance(spec.scale, str)
+        ),
         equation=_equation(spec),
+        uses=tuple(
+            Use(resource, exact(use.fixed), exact(use.per_unit))
+            for resource, use in spec.uses.items()
+        ),
         **_as_given(spec),
     )
     if range_is_too_dear(feature):
@@ -74,7 +98,7 @@ def build_feature(
     return feature, []
 
 
-READ = {"action", "scale", "law", "moves", "names", "languages", "equation"}
+READ = {"action", "scale", "law", "moves", "names", "languages", "equation", "uses"}
 """The keys of which a feature has something else than was given."""
 
 
@@ -167,7 +191,7 @@ def _moves(
     return tuple((named[start], tuple(ends)) for start, ends in spec.moves.items())
 
 
-def _faults(spec: FeatureSpec, *, governed: bool) -> Iterator[tuple[str, str]]:
+def _faults(spec: FeatureSpec, *, governed: bool, listed: bool) -> Iterator[tuple[str, str]]:
     if spec.equation is not None:
         yield from _equation_faults(spec, governed=governed)
     elif spec.residual is not None:
@@ -176,7 +200,8 @@ def _faults(spec: FeatureSpec, *, governed: bool) -> Iterator[tuple[str, str]]:
         yield from _number_faults(spec)
     else:
         yield from _category_faults(spec)
-    if spec.action is Action.EFFECT and not governed and spec.equation is None:
+    caused = governed or listed or spec.equation is not None
+    if spec.action is Action.EFFECT and not caused:
         yield "action", "'effect' needs a causal rule with this feature as its head; there is none"
     if spec.kept and (governed or spec.action not in (None, Action.FIXED)):
         yield "kept", "it keeps the row's value: no rule and nobody else changes it"
@@ -256,13 +281,19 @@ def _equation(spec: FeatureSpec) -> Equation | None:
     return Equation(text, read_expression(spec.equation), keeps, low, high, step, whole)
 
 
-def bind_equation(equation: Equation, features: Mapping[str, Feature], own: str) -> Equation:
-    """Return an equation with its names looked up among the features.
+def bind_equation(
+    equation: Equation,
+    features: Mapping[str, Feature],
+    own: str,
+    resources: Collection[str] = (),
+) -> Equation:
+    """Return an equation with its names looked up among features and resources.
 
     Raises:
         ValueError: A name or a constant does not fit.
     """
-    return replace(equation, expression=_bound(equation.expression, features, own))
+    amounts = {name: Feature(name, Kind.FLOAT, Grid(0, 0, 1)) for name in resources}
+    return replace(equation, expression=_bound(equation.expression, {**amounts, **features}, own))
 
 
 def _bound(expression: Expression, features: Mapping[str, Feature], own: str) -> Expression:

@@ -147,6 +147,10 @@ def origin_of(
     """
     ordered = in_order_of_equations(features)
     initial, absent = dict(state), frozenset(omitted)
+    for feature in ordered:
+        assert feature.equation is not None
+        for name in feature.equation.reads:
+            initial.setdefault(name, 0)  # a resource, of which nothing is used yet
     raw: dict[str, Fraction | None] = {}
     residual: dict[str, Fraction] = {}
     for feature in ordered:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, SupportsFloat
+from typing import TYPE_CHECKING, NamedTuple, SupportsFloat
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +59,10 @@ class Action(Enum):
 
 
 class RestrictionKind(Enum):
-    """What may bar a change of a feature and can be lifted: an action other than free, moves, or limits."""
+    """A part of a problem that may bar changes and can be relaxed.
+
+    `LIMIT` is that of a resource, `MAX_ACTIONS` that of the problem; the others belong to a feature.
+    """
 
     FIXED = "fixed"
     UP = "up"
@@ -67,6 +70,8 @@ class RestrictionKind(Enum):
     EFFECT = "effect"
     MOVES = "moves"
     LIMITS = "limits"
+    LIMIT = "limit"
+    MAX_ACTIONS = "max_actions"
 
 
 class Law(Enum):
@@ -92,13 +97,15 @@ class Law(Enum):
 
 
 @lru_cache(maxsize=1 << 14)
-def exact(number: Number) -> Fraction:
+def exact(number: Number | Fraction) -> Fraction:
     """Return the number that its decimal text denotes.
 
     >>> exact(0.1) * 3 == exact(0.3)
     True
     """
-    return Fraction(number) if isinstance(number, int) else Fraction(repr(float(number)))
+    if isinstance(number, int | Fraction):
+        return Fraction(number)
+    return Fraction(repr(float(number)))
 
 
 def is_finite(number: SupportsFloat) -> bool:
@@ -208,6 +215,18 @@ FARTHEST: dict[Kind, Number] = {Kind.INT: 2**62, Kind.FLOAT: 1e100}
 """How far from zero numbers may lie that no range bounds, so that columns of tables hold them, and costs are numbers."""
 
 
+class Use(NamedTuple):
+    """The amount of a resource that a direct change of a feature uses."""
+
+    resource: str
+    fixed: Fraction
+    per_unit: Fraction
+
+    def amount(self, feature: Feature, start: Value, end: Value) -> Fraction:
+        """Return the amount of one change, the divisor from a missing value."""
+        return self.fixed + self.per_unit * distance(feature, start, end) * feature.divisor
+
+
 @dataclass(frozen=True)
 class Words:
     """What a feature is called in one more language; what is empty stays as the problem has it."""
@@ -257,6 +276,8 @@ class Feature:
     """The action that leads effects if one person restricts the feature's action."""
     equation: Equation | None = None
     """The function of other features that a computed feature always is."""
+    uses: tuple[Use, ...] = ()
+    """The resources that a direct change uses."""
 
     @cached_property
     def is_listed(self) -> bool:
@@ -321,6 +342,11 @@ class Feature:
         if self.kind is Kind.ORDINAL:
             return Fraction(1)
         return exact(self.domain.step) if isinstance(self.domain, Grid) else None
+
+    @property
+    def spends(self) -> tuple[str, ...]:
+        """Return the resources that a direct change uses."""
+        return tuple(each.resource for each in self.uses)
 
     @property
     def bars_effects(self) -> bool:

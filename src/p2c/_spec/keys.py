@@ -5,6 +5,7 @@ A union of types would report its fault once for every branch.
 
 from __future__ import annotations
 
+from enum import Enum
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,6 +61,15 @@ def _scale(raw: Any) -> str | int | float:
     return "range" if isinstance(raw, str) and raw == "range" else _scaled(raw)
 
 
+def _objectives(raw: Any) -> str | list[str]:
+    raw = raw.value if isinstance(raw, Enum) else raw
+    if isinstance(raw, str):
+        return raw
+    if isinstance(raw, list | tuple) and raw and all(isinstance(each, str) for each in raw):
+        return [str(each) for each in raw]
+    raise _refuse("cost, actions, the name of a resource, or a list of these")
+
+
 def _reason(raw: Any) -> str:
     if not isinstance(raw, str) or not raw.strip():
         raise _refuse("the reason why this is known")
@@ -86,6 +96,12 @@ Weight = Annotated[
     PlainValidator(_where("a number, 0 or more", lambda n: n >= 0)),
     WithJsonSchema({**NUMBER, "minimum": 0}),
 ]
+Whole = Annotated[
+    int,
+    PlainValidator(_where("a whole number, 0 or more", lambda n: n >= 0 and n == int(n))),
+    AfterValidator(int),
+    WithJsonSchema({"type": "integer", "minimum": 0}),
+]
 SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 Share = Annotated[
     float,
@@ -105,4 +121,10 @@ Scale = Annotated[
     WithJsonSchema({"anyOf": [{"const": "range"}, ABOVE_ZERO]}),
 ]
 Reason = Annotated[str, PlainValidator(_reason), WithJsonSchema({"type": "string"})]
+TEXT = {"type": "string"}
+Objectives = Annotated[
+    str | list[str],
+    PlainValidator(_objectives),
+    WithJsonSchema({"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}),
+]
 MoveStart = Annotated[StrictStr, BeforeValidator(_move_start)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsFloat, TypedDict
 
@@ -24,10 +25,40 @@ class Overrides(TypedDict, total=False):
     exceptions: str
     effects: str
     norm: str
-    minimize: str
+    minimize: str | list[str]
+    limits: Mapping[str, float]
+    max_actions: int
 
 
 OVERRIDES = tuple(Overrides.__annotations__)
+
+
+def as_keys(spec: ProblemSpec, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a problem that a question replaces.
+
+    Its limits hold beside the limits of the problem.
+    """
+    keys = dict(overrides)
+    limits = keys.pop("limits", {})
+    if not isinstance(limits, Mapping):
+        expected = "expected a table such as {'months': 12}"
+        raise P2CError(f"limits: {expected}, found {shown(limits)}")
+    resources = spec.to_dict().get("resources", {})
+    for name, limit in limits.items():
+        if name not in spec.resources:
+            hint = suggestion(str(name), spec.resources)
+            raise P2CError(f"limits: there is no resource {shown(name)}; {hint}")
+        if not isinstance(limit, int | float) or isinstance(limit, bool) or not limit >= 0:
+            raise P2CError(f"limits.{name}: expected a number, 0 or more, found {shown(limit)}")
+        own = spec.resources[name].limit
+        least = limit if own is None else min(own, limit)
+        resources[name] = {**resources.get(name, {}), "limit": least}
+    if limits:
+        keys["resources"] = resources
+    if "max_actions" in keys:
+        most = whole_number("max_actions", keys["max_actions"], least=0)
+        keys["max_actions"] = most if spec.max_actions is None else min(most, spec.max_actions)
+    return keys
 
 
 def refuse_unknown(given: Iterable[str], known: Iterable[str]) -> None:

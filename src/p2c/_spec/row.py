@@ -103,7 +103,8 @@ def with_computed(
 ) -> PartialState:
     """Return a state with computed values in the place of omitted ones."""
     names = frozenset(omitted)
-    return PartialState.of(origin_of(features, state, names).initial, names)
+    initial = origin_of(features, state, names).initial
+    return PartialState.of({name: initial[name] for name in state}, names)
 
 
 def read_text_row(features: Iterable[Feature], row: Mapping[str, str]) -> State:

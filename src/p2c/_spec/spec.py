@@ -30,6 +30,7 @@ from p2c._spec.keys import (  # noqa: TC001 - pydantic needs them at run time
     Count,
     Label,
     MoveStart,
+    Objectives,
     Positive,
     Reason,
     Scale,
@@ -37,6 +38,7 @@ from p2c._spec.keys import (  # noqa: TC001 - pydantic needs them at run time
     SpecNumber,
     SpecValue,
     Weight,
+    Whole,
 )
 from p2c._spec.misread import misread
 from p2c._spec.toml import placed_key, placed_text
@@ -188,6 +190,56 @@ class WordsSpec(Table):
     names: ValueNames = Field(default_factory=dict)
 
 
+class UseSpec(Table):
+    """The amount of a resource that an action uses."""
+
+    fixed: Weight = Field(0, description="The amount of each action.")
+    per_unit: Weight = Field(
+        0, description="The amount per unit of the change of a number, or per rank of an ordinal."
+    )
+
+
+class LabelSpec(Table):
+    """The words for a resource or a named action in one more language."""
+
+    label: LabelText = ""
+
+
+Uses = Annotated[
+    dict[StrictStr, UseSpec], Field(description="The amounts of resources that it uses, by name.")
+]
+Labels = Annotated[
+    dict[StrictStr, LabelSpec],
+    Field(description="Its label in other languages, such as languages.de."),
+]
+
+
+class ResourceSpec(Table):
+    """The keys of one `[resources.…]` table."""
+
+    label: LabelText = ""
+    limit: Weight | None = Field(None, description="The most that a plan may use.")
+    weight: Weight = Field(0, description="The cost of one unit; needs the norm l0 or l1.")
+    languages: Labels = Field(default_factory=dict)
+
+
+class ActionSpec(Table):
+    """The keys of one `[actions.…]` table, a direct action with a name."""
+
+    label: LabelText = ""
+    sets: dict[StrictStr, SpecValue] = Field(
+        default_factory=dict, description="The values that features take."
+    )
+    adds: dict[StrictStr, SpecNumber] = Field(
+        default_factory=dict, description="The amounts by which numbers change."
+    )
+    when: StrictStr = Field("", description="The body of a rule that must hold before it.")
+    cost: Weight = Field(0, description="The cost of taking it once.")
+    uses: Uses = Field(default_factory=dict)
+    repeat: Count = Field(1, description="How often a plan may take it.")
+    languages: Labels = Field(default_factory=dict)
+
+
 class FeatureSpec(Table):
     """The keys of one `[features.…]` table."""
 
@@ -229,6 +281,7 @@ class FeatureSpec(Table):
     moves: dict[MoveStart, list[SpecValue]] | None = Field(
         None, description="The only changes of value that exist, as {from = [to, …]}."
     )
+    uses: Uses = Field(default_factory=dict)
     label: LabelText = ""
     unit: UnitText = ""
     unit_one: UnitOfOne = ""
@@ -284,8 +337,12 @@ class ProblemSpec(Table):
         Norm.L1,
         description="How efforts add up: the number of changes (l0), their sum (l1), the root of their squares (l2) or the largest (linf).",
     )
-    minimize: Minimize = Field(
-        Minimize.COST, description="What comes first: the cost, or the number of direct actions."
+    minimize: Objectives = Field(
+        "cost",
+        description="What comes first: cost, actions (the number of direct actions), a resource, or a list of these.",
+    )
+    max_actions: Whole | None = Field(
+        None, description="The most direct actions of a plan; repetitions count once."
     )
     source: SourceSpec | None = Field(
         None, description="Where learned rules come from; every answer repeats it."
@@ -301,6 +358,12 @@ class ProblemSpec(Table):
     )
     features: dict[str, FeatureSpec] = Field(
         min_length=1, description="What is known of a person, a table for each feature."
+    )
+    resources: dict[StrictStr, ResourceSpec] = Field(
+        default_factory=dict, description="What actions use up, such as months and dollars."
+    )
+    actions: dict[StrictStr, ActionSpec] = Field(
+        default_factory=dict, description="Actions with a name, which may change several features."
     )
     relations: dict[StrictStr, RelationSpec] = Field(
         default_factory=dict,
@@ -453,6 +516,8 @@ TABLES: dict[int, type[BaseModel]] = {1: ProblemSpec, 3: FeatureSpec, 5: WordsSp
 """Which table a key stands in, by how deep it stands: `goal`, `features.age.min`, `features.age.languages.de.label`."""
 NESTED: dict[str, type[BaseModel]] = {"lint": LintSpec, "model": ModelSpec}
 """The tables of their own beside the features."""
+BY_NAME: dict[str, type[BaseModel]] = {"resources": ResourceSpec, "actions": ActionSpec}
+"""The tables of named parts beside the features."""
 
 SOURCE = 'expected { from = "model" or "labels", fidelity = 0.983, rows = 32561, name = "…" } and no other key'
 EXPECTED = {
@@ -485,6 +550,11 @@ def fault_of(error: ErrorDetails, known: Iterable[str]) -> Fault:
 
 def _keys_beside(place: tuple[int | str, ...]) -> Iterable[str]:
     """Return the keys of the table in which a place of a problem lies."""
+    if "uses" in place[2:]:
+        return UseSpec.model_fields
+    if place[0] in BY_NAME and len(place) > 2:
+        table: type[BaseModel] = BY_NAME[str(place[0])] if len(place) == 3 else LabelSpec
+        return table.model_fields
     table = TABLES.get(len(place) if place[0] == "features" else 1, ProblemSpec)
     return (NESTED.get(str(place[0]), table) if len(place) == 2 else table).model_fields
 

@@ -32,14 +32,24 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
 HOMES = {
-    "planning": ("plan", "verify", "nearest", "why", "check", "lint", "space", "example"),
+    "planning": (
+        "plan",
+        "verify",
+        "nearest",
+        "tradeoffs",
+        "why",
+        "check",
+        "follow-up",
+        "lint",
+        "space",
+        "example",
+    ),
     "learning": ("causal", "review", "adopt"),
     "fitting": ("fit", "init"),
     "reporting": ("explain", "report"),
-    "batching": ("batch",),
-    "auditing": ("audit",),
+    "batching": ("batch", "audit"),
     "asp": ("export", "doctor"),
-    "serving": ("serve",),
+    "serving": ("serve", "mcp"),
 }
 """All commands in the order of the help, by their file in `p2c.cli`.
 

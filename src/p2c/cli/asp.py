@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from p2c._engines.doctor import examine
+from p2c._engines.policy import examine
 from p2c._export import EXPORTS
-from p2c._export.veripb import VERSIONS, proved_files
+from p2c._export.opb import VERSIONS, proved_files
 from p2c._markup import visible
 from p2c._report.terminal import show_examinations
 from p2c.cli.app import command_group, out, spread

@@ -18,7 +18,7 @@ from p2c._markup import visible
 from p2c._spec.cost import Norm  # noqa: TC001 - typer needs it at run time
 from p2c._spec.feature import Law  # noqa: TC001 - typer needs it at run time
 from p2c._spec.misread import misread
-from p2c._spec.spec import Effects, Minimize, Trust, read_text
+from p2c._spec.spec import Effects, Trust, read_text
 from p2c._whole_file import put
 from p2c.cli.app import Terminal, complain, out
 from p2c.errors import BatchError, P2CError
@@ -99,13 +99,29 @@ class Keys:
         Effects | None, typer.Option(help="When effects happen; the problem's own by default.")
     ] = None
     minimize: Annotated[
-        Minimize | None, typer.Option(help="What comes first: the cost or the number of actions.")
+        list[str] | None,
+        typer.Option(
+            metavar="OBJECTIVE",
+            help="What comes first: cost, actions or a resource. Repeatable, in their order.",
+        ),
+    ] = None
+    at_most: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RESOURCE=LIMIT", help="The most of a resource that may be used. Repeatable."
+        ),
+    ] = None
+    max_actions: Annotated[
+        int | None, typer.Option(min=0, help="The most direct actions of a plan.")
     ] = None
 
     @property
     def overrides(self) -> dict[str, Any]:
         """Return the keys that are set."""
-        return set_keys(**asdict(self))
+        keys = set_keys(**asdict(self))
+        pairs = [_pair("--at-most", text, "RESOURCE=LIMIT") for text in keys.pop("at_most", ())]
+        limits = {name: _number("--at-most", amount) for name, amount in pairs}
+        return keys | ({"limits": limits} if limits else {})
 
 
 @dataclass(frozen=True)

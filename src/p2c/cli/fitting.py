@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,17 +25,17 @@ from p2c.cli.desk import (
     write_new,
 )
 from p2c.cli.learning import Changes, DataFile, Kept, Reading, ScaleName, ScaleOption, Seed
-from p2c.errors import P2CError, and_more, counted, need_learning
+from p2c.errors import P2CError, and_more, counted, need_learning, shown
 from p2c.problem import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
     from p2c._learn.relations.relation import Relation
-    from p2c._learn.tables.assumptions import Assumption
     from p2c._learn.tables.files import Table
+    from p2c._learn.tables.look import Assumption
 
 fitting = command_group()
 
@@ -70,7 +70,7 @@ class Efforts(Changes):
 
     def assumed(self, table: Table, *, yes: bool) -> tuple[Assumption, ...]:
         """Return the action of each column: by option, by an answer, or assumed."""
-        from p2c._learn.tables.assumptions import assume
+        from p2c._learn.tables.look import assume
 
         named = {"fixed": self.fixed, "up": self.up, "down": self.down, "free": self.free}
         actions = chosen_actions(table.column, **named)
@@ -93,10 +93,28 @@ class OfTable:
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Accept from this probability on.")
     ] = None
+    equation: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="EQUATION",
+            help="A column that is computed from others: 'dti = debt / income'. Repeatable.",
+        ),
+    ] = None
     empty: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="The text of empty cells when the model was trained."),
     ] = None
+
+    @property
+    def equations(self) -> dict[str, str]:
+        """Return the expression of each computed column."""
+        expressions = {}
+        for text in self.equation or ():
+            name, sign, expression = (each.strip() for each in text.partition("="))
+            if not (name and sign and expression):
+                raise P2CError(f"--equation: expected 'dti = debt / income', found {shown(text)}")
+            expressions[name.strip('"')] = expression
+        return expressions
 
 
 @dataclass(frozen=True)
@@ -159,7 +177,7 @@ class Output:
 
     def write_relations(self, relations: tuple[Relation, ...], frame: pd.DataFrame) -> None:
         """Print relations between columns and put them into a review beside the problem."""
-        from p2c._project.relations import review_beside, write_relations
+        from p2c._project.fitting import review_beside, write_relations
         from p2c._report.learned import show_relations
 
         if not relations:
@@ -216,7 +234,7 @@ def fit(
         if said.threshold is not None:
             raise P2CError("--threshold: labels have no probability: leave it out")
         table = reading.open(said.data, said.empty)
-        labels = Labels(table, said.target, said.desired, causal)
+        labels = Labels(table, said.target, said.desired, causal, said.equations)
         _learn_from(labels, efforts, learning, files, yes=yes)
         return
     from p2c._from_data import DataOptions
@@ -226,9 +244,15 @@ def fit(
         read_causal,
         shown_table,
         surrogate_problem,
+        with_found_relations,
     )
-    from p2c._project.relations import with_found_relations
-    from p2c._report.learned import show_changes, show_extraction, show_next, show_reading
+    from p2c._report.learned import (
+        show_changes,
+        show_extraction,
+        show_loss,
+        show_next,
+        show_reading,
+    )
 
     learning.refuse_of_labels()
     words = tuple(trust or ())
@@ -240,6 +264,7 @@ def fit(
         causal=rules,
         desired=desired,
         threshold=said.threshold,
+        equations=said.equations,
         assumptions=efforts.assumed(opened.table, yes=yes),
         scale=efforts.scale.value,
         held_out=learning.held_out,
@@ -258,8 +283,9 @@ def fit(
     else:
         problem = fit_model(opened, options, keys)
         problem, relations = with_found_relations(problem, opened.table.frame, rules)
-        show_changes(out, shown_table(problem, opened.table), problem.assumptions)
         assert problem.reading is not None
+        show_loss(out, problem.reading)
+        show_changes(out, shown_table(problem, opened.table), problem.assumptions)
         assert problem.extraction is not None
         extraction = problem.extraction
         show_reading(out, problem.reading, extraction)
@@ -304,6 +330,7 @@ class Labels:
     target: str
     desired: str | None = None
     causal: Path | None = None
+    equations: Mapping[str, str] = field(default_factory=dict)
 
 
 def _learn_from(
@@ -312,14 +339,13 @@ def _learn_from(
     """Write a problem with rules from labels, and print the assumed actions."""
     from p2c._from_data import DataOptions, problem_from_table
     from p2c._learn.decision import outcomes_of
-    from p2c._project.fitting import read_causal
-    from p2c._project.relations import with_found_relations
+    from p2c._project.fitting import read_causal, with_found_relations
     from p2c._report.learned import show_changes, show_learned, show_next
 
     if not files.is_file:
         raise P2CError(f"{files.output}: expected a .toml file, for there is no model to keep")
     column, desired = labels.table.column(labels.target), labels.desired
-    kept = [column, *(learning.keep or ()), *efforts.named]
+    kept = [column, *(learning.keep or ()), *efforts.named, *labels.equations]
     table = labels.table.useful(frozenset(map(labels.table.column, kept)))
     rest = table.without([column])
     if _may_ask(yes):
@@ -327,6 +353,7 @@ def _learn_from(
     assumed = efforts.assumed(rest, yes=yes)
     options = DataOptions(
         causal=read_causal(labels.causal),
+        equations=labels.equations,
         desired=desired,
         positive=learning.positive,
         assumptions=assumed,
@@ -371,7 +398,7 @@ def _ask_changes(
     table: Table, assumed: tuple[Assumption, ...], settled: set[str]
 ) -> tuple[Assumption, ...]:
     """Ask for the action and weight of each column without an option."""
-    from p2c._learn.tables.assumptions import ACTIONS
+    from p2c._learn.tables.look import ACTIONS
 
     typer.echo("Which changes are possible, and with what weight? Return accepts the proposal.")
     looks = {each.name: each for each in table.seen.columns}

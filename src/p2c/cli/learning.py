@@ -144,9 +144,16 @@ def causal(
     complements: Annotated[
         bool, typer.Option(help="Explain 'any value but this one' as well.")
     ] = False,
+    graph: Annotated[
+        Path | None,
+        typer.Option(help="A causal graph, DAGitty or DOT text: candidates are its equations."),
+    ] = None,
 ) -> None:
     """Learn candidates for causal rules from a table and put them into a review file."""
     need_learning()
+    if graph is not None:
+        _review_graph(graph, reading.open(data).frame, output)
+        return
     from p2c._learn.causal.candidate import render_graph
     from p2c._learn.causal.learning import learn_causal_rules
     from p2c._learn.causal.review import write_review
@@ -168,6 +175,28 @@ def causal(
     show_candidates(out, written, candidates)
     out.print(f"\n{render_graph(candidates)}", markup=False)
     show_progress(out, written)
+    out.print(
+        f"none of them is used before it is approved: p2c review {output} --list", markup=False
+    )
+
+
+def _review_graph(graph: Path, frame: pd.DataFrame, output: Path) -> None:
+    """Put an equation for each effect of a graph into a review file."""
+    from p2c._learn.causal.review import write_review
+    from p2c._learn.relations.structural import graph_relations, read_graph
+    from p2c._report.learned import show_relations
+
+    try:
+        arrows = read_graph(read_text(graph))
+    except P2CError as error:
+        raise P2CError(f"{graph}: {error}") from None
+    relations, skipped = graph_relations(arrows, frame)
+    if not relations:
+        raise P2CError(f"{graph}: no effect whose causes are numbers")
+    write_review(output, relations, features=frame)
+    show_relations(out, relations)
+    if skipped:
+        out.print(f"left out, for a linear equation needs numbers: {', '.join(skipped)}")
     out.print(
         f"none of them is used before it is approved: p2c review {output} --list", markup=False
     )
@@ -201,7 +230,7 @@ def review(
     """Approve or reject candidates for causal rules; answers are appended."""
     need_learning()
     from p2c._explain.phrases import phrases_of
-    from p2c._learn.causal.records import ReviewVerdict
+    from p2c._learn.causal.candidate import ReviewVerdict
     from p2c._learn.causal.review import read_review
     from p2c._report.learned import show_conclusion, show_open, show_progress, show_review
     from p2c._report.questions import conclude
@@ -237,8 +266,8 @@ def _edit(
     phrases: Phrases,
 ) -> None:
     """Approve a candidate with another text, and print it with its figures."""
+    from p2c._learn.causal.candidate import ReviewVerdict
     from p2c._learn.causal.learning import measure
-    from p2c._learn.causal.records import ReviewVerdict
     from p2c._learn.tables.files import read_frame
     from p2c._report.learned import show_rule_reading
     from p2c._report.questions import read_back
@@ -274,7 +303,7 @@ def adopt(
 
 
 def _cuts(path: Path, frame: pd.DataFrame) -> dict[str, list[float]]:
-    from p2c._learn.causal.heads import cuts_of
+    from p2c._learn.causal.learning import cuts_of
     from p2c._learn.tables.domains import tidy_frame
     from p2c._rules.parse import parse
 

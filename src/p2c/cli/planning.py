@@ -159,6 +159,34 @@ def nearest(
 
 @planning.command()
 @spread
+def tradeoffs(
+    who: OnePerson,
+    keys: Keys,
+    abilities: Abilities,
+    *,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OBJECTIVE",
+            help="cost, actions or a resource; by default the cost and all resources. Repeatable.",
+        ),
+    ] = None,
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds for the search.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find a plan for each Pareto-optimal pair of cost and resources."""
+    loaded = who.load().restricted(abilities.restrictions)
+    person = who.read(loaded)
+    plans = loaded.tradeoffs(person, by, time_limit=time_limit, **keys.overrides)
+    if as_json:
+        print_json([each.to_dict() for each in plans])
+    else:
+        show_plans(out, loaded.theory, plans, loaded.read_row(person))
+    raise typer.Exit(0 if plans and plans[-1].status != "gave_up" else 1)
+
+
+@planning.command()
+@spread
 def why(
     who: OnePerson,
     *,
@@ -226,6 +254,32 @@ def check(
         show_caveats(out, loaded.theory, document["initial"])
     # One who asks for a proof is not served by a claim that stays open.
     raise typer.Exit(0 if verdict.ok and not (prove and verdict.unchecked) else 1)
+
+
+@planning.command("follow-up")
+def follow_up(
+    problem: ProblemFile,
+    plan: Annotated[Path, typer.Argument(help="The plan, a JSON file; - for standard input.")],
+    row: Annotated[Path, typer.Argument(help="The person's values now, a JSON or CSV file.")],
+    *,
+    language: Annotated[str, typer.Option(help="The language of the text: en or de.")] = "en",
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds for the new plan.")
+    ] = None,
+    as_json: AsJson = False,
+    trust: TrustOption = None,
+) -> None:
+    """Compare a plan with a person's later values and plan again from there."""
+    loaded = load_problem(problem, trust)
+    people = loaded.read_rows(row)
+    if len(people) != 1:
+        raise P2CError(f"{row}: expected one person, found {len(people)}")
+    later = loaded.follow_up(read_document(plan), people[0], time_limit=time_limit)
+    if as_json:
+        print_json(later.to_dict())
+    else:
+        out.print(later.explain(language), markup=False)
+    raise typer.Exit(0 if later.plan.status in ("found", "already") else 1)
 
 
 @planning.command()

@@ -77,7 +77,7 @@ class Notices:
 
     def options(self, number: int = 1) -> dict[str, Any]:
         """Return the arguments of `Problem.report` for the person in a row."""
-        from p2c._notices.cases import fields_of, read_cases
+        from p2c._notices.form import fields_of, read_cases
 
         if self.notice is None and self.lender is None:
             wrong = [

@@ -1,4 +1,4 @@
-"""The command that serves: the workbench pages, and the JSON service."""
+"""Commands of the workbench, the JSON service and the MCP tools."""
 
 from __future__ import annotations
 
@@ -80,6 +80,24 @@ def serve(
             help="The address of the proxy for TLS, if it is on another machine; several with commas."
         ),
     ] = "",
+    user_header: Annotated[
+        str,
+        typer.Option(
+            help="The header in which the proxy names the user, such as X-Forwarded-User.",
+            show_default=False,
+        ),
+    ] = "",
+    users: Annotated[
+        Path | None,
+        typer.Option(help="A TOML file of users and roles: viewer, expert or admin."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name of this server in addresses, as the proxy passes it on."),
+    ] = None,
+    root_path: Annotated[
+        str, typer.Option(help="The path under which a proxy serves the pages, such as /p2c.")
+    ] = "",
 ) -> None:
     """Serve the workbench pages and the JSON service, on this machine by default."""
     _need_packages()
@@ -102,12 +120,41 @@ def serve(
         lender="" if lender is None else str(lender),
         register="" if register is None else str(register),
         proxy=proxy,
+        user_header=user_header.lower(),
+        users="" if users is None else str(users),
+        hosts=tuple(each.lower() for each in allow_host or ()),
+        root=root_path.rstrip("/"),
         pages=not api,
         limits=limits,
     )
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/ (Ctrl+C stops the server)"
     run(settings, workers=workers, ready=lambda: out.print(address, markup=False))
+
+
+@serving.command("mcp")
+def serve_mcp(
+    problems: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Problems: files, or folders that p2c fit made."),
+    ] = None,
+    *,
+    solvers: Annotated[int, typer.Option(min=1, help="Number of solver processes.")] = 1,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.1, help="Seconds for one question; ten by default.")
+    ] = None,
+) -> None:
+    """Serve plans as tools of the Model Context Protocol, on standard streams."""
+    _need_packages()
+    try:
+        from p2c._server.mcp_server import serve_tools
+    except ImportError as error:
+        raise MissingExtra("mcp", extra="mcp") from error
+    from p2c._server.settings import Limits, Settings
+
+    limits = replace(Limits(), solvers=solvers)
+    limits = limits if time_limit is None else replace(limits, seconds=time_limit)
+    serve_tools(Settings(problems=tuple(str(each) for each in problems or ()), limits=limits))
 
 
 def _project(paths: list[Path], workers: int, *, api: bool) -> str:

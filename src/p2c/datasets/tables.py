@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Literal, TypeAlias
+import tomllib
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from p2c.datasets.embedded import raw_lines
-from p2c.datasets.german import read_german
 from p2c.errors import MissingExtra, check_word
 
 if TYPE_CHECKING:
@@ -16,33 +18,22 @@ if TYPE_CHECKING:
 
     from p2c.datasets.embedded import Row
 
-CAR_COLUMNS = ("buying", "maint", "doors", "persons", "lug_boot", "safety", "label")
-ADULT_COLUMNS = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education_num",
-    "marital_status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital_gain_raw",
-    "capital_loss",
-    "hours_per_week",
-    "native_country",
-    "label",
-)
-ADULT_NUMBERS = frozenset(
-    {"age", "fnlwgt", "education_num", "capital_gain_raw", "capital_loss", "hours_per_week"}
-)
 Split: TypeAlias = Literal["train", "all"]
 
 
+@cache
+def layout() -> dict[str, Any]:
+    """Return the columns and codes of the published files."""
+    text = resources.files(__package__).joinpath("columns.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
 def read_cars() -> list[Row]:
-    """Read Car Evaluation, all 1,728 combinations of six properties; doors and persons stay words, for they mix '2' with 'more'."""
-    return [dict(zip(CAR_COLUMNS, line.split(","), strict=True)) for line in raw_lines("car.data")]
+    """Read Car Evaluation, all 1,728 combinations of six properties.
+
+    Doors and persons stay words, for they mix '2' with 'more'.
+    """
+    return [_cells("cars", line.split(",")) for line in raw_lines("car.data")]
 
 
 def read_adult(file: str) -> list[Row]:
@@ -50,18 +41,33 @@ def read_adult(file: str) -> list[Row]:
     return [_adult_row(line) for line in raw_lines(file)]
 
 
+def read_german() -> list[Row]:
+    """Read Statlog German Credit: 1,000 loans of a German bank, decoded."""
+    codes, labels = layout()["german"]["codes"], layout()["german"]["labels"]
+    rows = [_cells("german", line.split()) for line in raw_lines("german.data")]
+    decoded = [{name: codes.get(each, each) for name, each in row.items()} for row in rows]
+    return [row | {"label": labels[row["label"]]} for row in decoded]
+
+
+def _cells(name: str, texts: list[str]) -> Row:
+    columns, numbers = layout()[name]["columns"], layout()[name]["numbers"]
+    pairs = zip(columns, map(sys.intern, texts), strict=True)
+    return {column: int(text) if column in numbers else text for column, text in pairs}
+
+
 def _adult_row(line: str) -> Row:
     """Decode one line; '?' stays the value '?', as the paper's learner treats it."""
-    cells = dict(zip(ADULT_COLUMNS, map(sys.intern, line.split(", ")), strict=True))
     row: Row = {}
-    for name, text in cells.items():
+    for name, value in _cells("adult", line.split(", ")).items():
         if name == "capital_gain_raw":
             # The authors' capital gain is what is left of it after the loss.
-            row["capital_gain"] = int(text) - int(cells["capital_loss"])
-        row[name] = int(text) if name in ADULT_NUMBERS else text
+            row["capital_gain"] = 0
+        row[name] = value
+    gain, loss = row["capital_gain_raw"], row["capital_loss"]
+    assert isinstance(gain, int)
+    assert isinstance(loss, int)
     # adult.test ends each label with a full stop, adult.data does not.
-    row["label"] = cells["label"].removesuffix(".")
-    return row
+    return row | {"capital_gain": gain - loss, "label": str(row["label"]).removesuffix(".")}
 
 
 # Only Adult was published in two files; of the others, "train" is all there is.

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from p2c._engines.clingo import deepening
-from p2c._engines.clingo.deepening import Deepening
+from p2c._engines.clingo import engine
 from p2c._engines.clingo.encoding import Encoding
-from p2c._engines.clingo.engine import SPENT
+from p2c._engines.clingo.engine import SPENT, Deepening
 from p2c._engines.instance import Instance
 from p2c.errors import EngineError
 from p2c.problem import Problem
@@ -37,7 +36,7 @@ def test_the_horizon_grows_until_a_path_is_proved() -> None:
 def test_a_proof_that_would_take_too_long_is_refused_by_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deepening, "MOST_STEPS", 2)
+    monkeypatch.setattr(engine, "MOST_STEPS", 2)
     with pytest.raises(EngineError, match="more than 2 steps; ask the native engine"):
         ask("clingo", Problem.from_dict(CHAIN), OFF)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p2c._engines import ENGINES
-from p2c._engines.scasp.solver import LIBRARY, find_solver
+from p2c._engines.scasp.engine import LIBRARY, find_solver
 from p2c.datasets import names, rows
 from p2c.problem import Problem
 from tests.embedded import embedded, refused_people

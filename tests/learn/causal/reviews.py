@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from p2c._learn.causal.candidate import Candidate, Evidence
 from p2c._learn.causal.review import write_review
-from p2c._learn.tables.example import Example
+from p2c._learn.relations.relation import Example
 from p2c._spec.feature import Law
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from p2c._learn.causal.records import ReviewVerdict
+from p2c._learn.causal.candidate import ReviewVerdict
 from p2c._learn.causal.review import Review, read_review, write_review
 from p2c.errors import P2CError, ReviewError
 from tests.learn.causal.reviews import CANDIDATES, FEATURES, HIGH, IDLE, SAID, candidate

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 
 from p2c._learn.causal.candidate import Candidate, Evidence, render_graph, suggest_law
 from p2c._learn.causal.contradictions import read_proposal
-from p2c._learn.causal.heads import cuts_of, quantile_cuts
-from p2c._learn.causal.learning import learn_causal_rules, weigh
+from p2c._learn.causal.learning import cuts_of, learn_causal_rules, quantile_cuts, weigh
 from p2c._learn.tables.domains import domain_from_frame, tidy_frame
 from p2c._rules import parse, render
 from p2c._spec.feature import Law

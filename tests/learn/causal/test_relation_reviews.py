@@ -8,8 +8,7 @@ import pytest
 
 from p2c._learn.causal.adopt import approved_rules, with_causal_rules
 from p2c._learn.causal.review import read_review, write_review
-from p2c._learn.relations.relation import Relation, RelationKind
-from p2c._learn.tables.example import Example
+from p2c._learn.relations.relation import Example, Relation, RelationKind
 from p2c.errors import ReviewError
 from tests.learn.causal.reviews import CANDIDATES, FEATURES, SAID
 

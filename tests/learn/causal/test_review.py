@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from p2c._learn.causal.records import ReviewVerdict
+from p2c._learn.causal.candidate import ReviewVerdict
 from p2c._learn.causal.review import Review, read_review
 from p2c._spec.feature import Law
 from p2c.errors import ReviewError

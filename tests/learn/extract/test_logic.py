@@ -14,8 +14,8 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from p2c._learn.extract.logic import Extraction, extract_logic
+from p2c._learn.extract.ruleset import read_written
 from p2c._learn.extract.source import read_source
-from p2c._learn.extract.written import read_written
 from p2c._learn.foldse import FoldSE
 from p2c._learn.model.floats import single_bound
 from p2c._learn.tables.domains import domain_from_frame

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from p2c._learn.extract import surrogate
-from p2c._learn.extract.surrogate import learn_ruleset
+from p2c._learn.extract import logic
+from p2c._learn.extract.logic import learn_ruleset
 
 TABLE = pd.DataFrame({"income": np.arange(400) % 100, "job": ["clerk", "cook"] * 200})
 
@@ -34,8 +34,8 @@ def test_one_outcome_needs_no_rule() -> None:
 def test_the_ratio_is_one_of_those_offered_and_the_same_for_the_same_seed() -> None:
     chance = np.random.default_rng(0)
     accepted = (TABLE["income"] + chance.normal(0, 20, len(TABLE)) > 50).to_numpy()
-    picked = {surrogate._best_ratio(TABLE, accepted, 1) for _ in range(2)}
+    picked = {logic._best_ratio(TABLE, accepted, 1) for _ in range(2)}
     assert len(picked) == 1
-    assert picked <= set(surrogate.RATIOS)
+    assert picked <= set(logic.RATIOS)
     few = accepted & (np.cumsum(accepted) <= 3)
-    assert surrogate._best_ratio(TABLE, few, 1) == surrogate.RATIOS[0]
+    assert logic._best_ratio(TABLE, few, 1) == logic.RATIOS[0]

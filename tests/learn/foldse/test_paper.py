@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import p2c
 from p2c._learn.foldse import FoldSE
-from p2c._learn.foldse.text import count_literals
+from p2c._learn.foldse.literals import count_literals
 from p2c._rules.evaluate import goal_holds
 from p2c.datasets import load_frame
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from p2c._learn.foldse import FoldSE, grid, induce
+from p2c._learn.foldse import FoldSE, columns, induce
 from p2c._rules.parse import parse
 from tests.learn.foldse.interpreter import first_label
 from tests.learn.foldse.reference import Reference, score
@@ -46,9 +46,8 @@ def test_several_classes_give_the_rules_of_the_plain_learner(table: Table) -> No
 def test_wide_columns_in_blocks_change_nothing(table: Table) -> None:
     model, _ = fitted(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grid, "NARROW", 2)
-        patch.setattr(grid, "BLOCK", 3)
-        patch.setattr(induce, "BLOCK", 3)
+        patch.setattr(columns, "NARROW", 2)
+        patch.setattr(columns, "BLOCK", 3)
         blocked, _ = fitted(table)
     assert blocked.rules_ == model.rules_
 

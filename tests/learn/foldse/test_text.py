@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from p2c._learn.foldse.literals import LearnedLiteral, LearnedRule, Relation, simplify, unite
-from p2c._learn.foldse.text import count_literals, to_program
+from p2c._learn.foldse.literals import (
+    LearnedLiteral,
+    LearnedRule,
+    Relation,
+    count_literals,
+    simplify,
+    to_program,
+    unite,
+)
 from p2c._rules.parse import parse
 from p2c._rules.render import render
 

@@ -13,10 +13,13 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
+    BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
@@ -310,6 +313,23 @@ def _small_forest() -> Any:
     return RandomForestClassifier(15, max_depth=5, random_state=0)
 
 
+def _tree() -> Any:
+    return DecisionTreeClassifier(max_depth=4)
+
+
+def _scaled_linear() -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression())
+
+
+def _boosted_library() -> Any:
+    xgboost = pytest.importorskip("xgboost")
+    return xgboost.XGBClassifier(n_estimators=8, max_depth=3, n_jobs=1)
+
+
+def _different() -> list[tuple[str, Any]]:
+    return [("linear", LogisticRegression()), ("forest", _small_forest()), ("boost", _boosting())]
+
+
 CASES: dict[str, list[Maker]] = {
     "DecisionTreeClassifier": [with_gaps(lambda: DecisionTreeClassifier(max_depth=6))],
     "RandomForestClassifier": [
@@ -369,9 +389,33 @@ CASES: dict[str, list[Maker]] = {
             )
         ),
         _two(piped(lambda: CalibratedClassifierCV(LinearSVC(), ensemble=False, cv=3))),
+        _two(piped(lambda: CalibratedClassifierCV(LinearSVC(), cv=3))),
+        _two(plain(lambda: CalibratedClassifierCV(_small_forest(), method="isotonic", cv=3))),
+        _two(plain(lambda: CalibratedClassifierCV(_boosted_library(), cv=3))),
+    ],
+    "VotingClassifier": [
+        plain(lambda: VotingClassifier([("a", _small_forest()), ("b", _tree())], voting="soft")),
+        _two(piped(lambda: VotingClassifier(_different(), voting="soft", weights=[2, 1, 0]))),
+        _two(piped(lambda: VotingClassifier(_different()))),
+    ],
+    "BaggingClassifier": [
+        with_gaps(lambda: BaggingClassifier(_tree(), max_features=2)),
+        _two(plain(lambda: BaggingClassifier(_scaled_linear(), n_estimators=4))),
+        _two(plain(lambda: BaggingClassifier(RidgeClassifier(), n_estimators=5, max_features=2))),
+    ],
+    "StackingClassifier": [
+        _two(piped(lambda: StackingClassifier(_different(), cv=2))),
+        _two(plain(lambda: StackingClassifier(_different()[1:], cv=2, passthrough=True))),
     ],
     "FixedThresholdClassifier": [
-        _two(plain(lambda: FixedThresholdClassifier(_small_forest(), threshold=0.3)))
+        _two(plain(lambda: FixedThresholdClassifier(_small_forest(), threshold=0.3))),
+        _two(
+            plain(
+                lambda: FixedThresholdClassifier(
+                    VotingClassifier(_different()[1:], voting="soft"), threshold=0.3
+                )
+            )
+        ),
     ],
     "TunedThresholdClassifierCV": [
         _two(plain(lambda: TunedThresholdClassifierCV(DecisionTreeClassifier(max_depth=4))))

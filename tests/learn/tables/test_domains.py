@@ -8,7 +8,7 @@ import pytest
 
 import p2c
 from p2c._learn.foldse import FoldSE
-from p2c._learn.foldse.text import name_missing
+from p2c._learn.foldse.literals import name_missing
 from p2c._learn.tables.domains import domain_from_frame, tidy_frame
 from p2c._rules import parse, render
 from p2c._rules.evaluate import goal_holds

@@ -12,6 +12,7 @@ from p2c import P2CError, Problem
 from tests.arithmetic_problems import arithmetic_problem
 from tests.oracle import all_end_states, best_plan
 from tests.plan.test_agreement import nearest_differences, plan_differences
+from tests.verify.certified import certified
 
 Document = dict[str, Any]
 PER_SEED = 15
@@ -33,6 +34,7 @@ def compare(document: Document, row: Document) -> str:
     differences = plan_differences(expected, plan)
     if expected.document["steps"] != plan["steps"]:
         differences.append(f"steps: expected {expected.document['steps']}, found {plan['steps']}")
+    certified(problem, row, plan).verify()
     if plan["status"] != "infeasible" and not differences:
         differences += [f"check: {fault}" for fault in problem.check(plan).faults]
         ends = all_end_states(problem.theory, state, limit=4)

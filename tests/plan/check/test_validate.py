@@ -370,3 +370,22 @@ def test_a_constraint_that_the_problem_states_twice_is_an_exception_twice() -> N
     document["exceptions"].append(document["exceptions"][0])
     verdict = problem.check(document)
     assert [fault.message for fault in verdict.faults] == ["':- age(X,0).' is listed twice"]
+
+
+def test_constraints_that_are_listed_again_together_are_doubled() -> None:
+    features = {name: whole(0, 1) for name in "fgh"}
+    rules = [":- f(X,0), g(X,0).", ":- f(X,0), h(X,0)."]
+    problem = Problem.from_dict({"goal": "f(X,1)", "rules": "\n".join(rules), "features": features})
+    document = problem.plan({"f": 0, "g": 0, "h": 0}).to_dict()
+    assert problem.check(document)
+    document["exceptions"].append({"constraint": " ".join(rules)})
+    assert "is listed twice" in str(problem.check(document))
+
+
+def test_a_verdict_with_many_faults_names_the_first_and_counts_the_rest() -> None:
+    problem = Problem.from_dict(LOAN)
+    document = problem.plan(JOHN).to_dict()
+    document["exceptions"] = [{"constraint": f":- age(X,{age})."} for age in range(1, 90)]
+    lines = str(problem.check(document)).splitlines()
+    assert len(lines) < 15
+    assert lines[-1].endswith("more")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from p2c._plan.blockers import Trial, find_blockers
 from p2c._plan.lifting import liftings
-from p2c._plan.outcome import Found
+from p2c._plan.outcome import Blocker, Found
 from p2c._plan.planner import find_plan
 from p2c._plan.search.best_first import Limits
 from p2c.problem import Problem
@@ -97,3 +100,26 @@ def test_blockers_of_families_that_grow_take_few_nodes(
     assert len(explanation.blockers) == count
     assert explanation.opened is not None
     assert explanation.opened.cost == cost
+
+
+def test_places_of_a_weighed_number_that_differ_in_cost_alone_are_one_option() -> None:
+    rng = np.random.default_rng(11)
+    table = pd.DataFrame(
+        {
+            "a": rng.integers(20, 60, 60),
+            "b": np.round(rng.uniform(0, 10, 60), 2),
+            "c": rng.integers(0, 2, 60),
+        }
+    )
+    model = LogisticRegression().fit(table, (table.a > 45) | (table.b > 8))
+    actions = {"a": "down", "b": "up", "c": "up"}
+    problem = Problem.from_model(model, table, actions=actions)
+    state = problem.read_row({"a": 5, "b": 5.0, "c": 0})
+    space = problem.compiled
+    found = liftings(space, {name: (value,) for name, value in state.items()})
+    sets = Trial(space, state, found, Limits()).sets
+    assert max(each.feature.domain.size for each in found) > 10_000
+    assert len(sets.options.listed) < 50
+    plan = problem.plan(state, node_limit=2_000)
+    assert plan.status == "infeasible"
+    assert [str(each) for each in plan.blockers] == [str(Blocker("a", "down"))]

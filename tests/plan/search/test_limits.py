@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from p2c._explain.summary import summarize
+from p2c._explain.letter import summarize
 from p2c._plan.outcome import Found, GaveUp
 from p2c.problem import Problem
 from tests.loan import JOHN, LOAN, category, whole

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from p2c._learn.causal.candidate import ReviewVerdict
 from p2c._learn.causal.contradictions import (
     refuse_contradictions,
     refuse_deadlocks,
     refuse_overlaps,
 )
-from p2c._learn.causal.records import ReviewVerdict
 from p2c._learn.causal.review import Review
 from p2c._learn.relations.relation import Relation
 from p2c._rules.bind import build_theory

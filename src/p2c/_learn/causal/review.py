@@ -15,23 +15,20 @@ from typing import TYPE_CHECKING, Any
 from pydantic import StrictStr, ValidationError
 from pydantic.dataclasses import dataclass as checked
 
-from p2c._learn.causal.candidate import Candidate
-from p2c._learn.causal.contradictions import Proposal, read_proposal, refuse_contradictions
-from p2c._learn.causal.journal import create_journal, read_journal
-from p2c._learn.causal.records import (
+from p2c._learn.causal.candidate import (
+    Candidate,
     ReviewAnswer,
     ReviewVerdict,
-    answer_record,
     approved_law,
     approved_text,
-    candidate_record,
     read_verdict,
+    record_of,
     refusal,
     refuse_anonymous,
-    relation_record,
 )
-from p2c._learn.relations.declared import merged, read_declared
-from p2c._learn.relations.relation import Relation
+from p2c._learn.causal.contradictions import Proposal, read_proposal, refuse_contradictions
+from p2c._learn.causal.journal import create_journal, read_journal
+from p2c._learn.relations.relation import Relation, merged, read_declared
 from p2c._spec.feature import Law
 from p2c.errors import ReviewError, suggestion
 
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
 
     from p2c._learn.causal.candidate import Evidence
     from p2c._learn.causal.journal import Journal
-    from p2c._learn.relations.declared import Declared
+    from p2c._learn.relations.relation import Declared
 
 FORMAT = "p2c review 1"
 
@@ -156,7 +153,7 @@ class Review:
         answer = ReviewAnswer(
             rule_id, chosen, by.strip(), at, why.strip(), settled, direction, text, evidence
         )
-        self.journal.append([answer_record(answer)])
+        self.journal.append([record_of(answer)])
         self.answers.append(answer)
         return answer
 
@@ -252,7 +249,7 @@ def write_review(
         if review.features.get(name) != dict(keys)
     ]
     fresh = [each for each in candidates if each.id not in review.candidates]
-    review.journal.append([*domains, *map(_candidate_record, fresh)])
+    review.journal.append([*domains, *map(record_of, fresh)])
     return read_review(path)
 
 
@@ -279,14 +276,6 @@ def read_review(path: str | Path) -> Review:
             message = f"{path}: record {number} lacks or misuses {told[:200]}"
             raise ReviewError(f"{message}: bring back the version that was written") from None
     return review
-
-
-def _candidate_record(candidate: Candidate | Relation) -> dict[str, Any]:
-    return (
-        relation_record(candidate)
-        if isinstance(candidate, Relation)
-        else candidate_record(candidate)
-    )
 
 
 def _take(review: Review, record: dict[str, Any]) -> None:

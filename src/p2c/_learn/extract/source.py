@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from p2c._learn.extract.ruleset import Ruleset, read_foldse
-from p2c._learn.extract.tree_rules import rules_of_tree
-from p2c._learn.extract.written import WrittenRules, read_written
+from p2c._learn.extract.ruleset import (
+    Ruleset,
+    WrittenRules,
+    read_foldse,
+    read_written,
+    rules_of_tree,
+)
 from p2c._learn.foldse import FoldSE
 from p2c._learn.model.asking import (
     AskedModel,

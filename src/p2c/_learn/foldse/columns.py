@@ -7,23 +7,31 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from functools import cached_property
+from itertools import accumulate
+from math import ceil, log2
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
-from p2c._learn.foldse.literals import LearnedLiteral, Relation
+from p2c._learn.foldse.literals import MISSING, LearnedLiteral, Relation, predicate_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
 
 Rows = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-MISSING = ""
 NUMERIC_OBJECTS = frozenset({"integer", "floating", "mixed-integer-float"})
 
 
@@ -94,39 +102,11 @@ def encode(values: Any) -> CodedColumn:
 
 
 def _encode_numbers(values: NDArray[np.float64]) -> CodedColumn:
-    ranked = _rank_by_sorting if _mostly_distinct(values) else _rank_by_hashing
-    codes, distinct = ranked(values)
-    missing = bool(len(codes)) and int(codes.max()) == len(distinct)
-    return _finite(CodedColumn(codes, distinct, (MISSING,) if missing else ()))
-
-
-def _mostly_distinct(values: NDArray[np.float64]) -> bool:
-    sample = values[: 1 << 12]
-    return 2 * len(np.unique(sample)) > len(sample)
-
-
-def _rank_by_hashing(values: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return each number's rank, one past the last for a missing one, and the distinct numbers."""
-    places, distinct = pd.factorize(values)
-    order = np.argsort(distinct)
-    ranks = np.empty(len(distinct) + 1, dtype=_code_type(len(distinct) + 1))
-    ranks[order] = np.arange(len(distinct))
-    # The place of a missing value is -1, where it finds the last rank.
-    ranks[-1] = len(distinct)
-    return ranks[places], distinct[order] + 0.0
-
-
-def _rank_by_sorting(values: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return what `_rank_by_hashing` does, in less time and memory where nearly every number is new."""
-    order = np.argsort(values)
-    present = len(values) - int(np.count_nonzero(np.isnan(values)))
-    ordered = values[order[:present]] + 0.0
-    fresh = np.ones(present, dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
-    distinct = ordered[fresh]
-    codes = np.full(len(values), len(distinct), dtype=_code_type(len(distinct) + 1))
-    codes[order[:present]] = np.cumsum(fresh, dtype=codes.dtype) - codes.dtype.type(1)
-    return codes, distinct
+    distinct, codes = np.unique(values + 0.0, return_inverse=True)
+    missing = bool(len(distinct)) and bool(np.isnan(distinct[-1]))
+    known = distinct[: len(distinct) - missing]
+    small = codes.reshape(-1).astype(_code_type(len(distinct)))
+    return _finite(CodedColumn(small, known, (MISSING,) if missing else ()))
 
 
 def _encode_categories(series: pd.Series) -> CodedColumn:
@@ -197,3 +177,183 @@ def _finite(column: CodedColumn) -> CodedColumn:
 
 def _code_type(size: int) -> np.dtype[Any]:
     return np.min_scalar_type(max(size - 1, 0))
+
+
+Counts = NDArray[Any]
+"""How many rows there are of each value or, where rows have weights, how much they weigh."""
+Weights = NDArray[np.float64]
+
+NARROW = 4_096
+BLOCK = 1 << 18
+WORTH_KEEPING = 8
+"""How many rows for each distinct value make the counts of a column small beside the column."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountGrid:
+    """Columns side by side: a row of `slots` holds, for each column, the place of its value in the order of trial.
+
+    Column c owns the slots from `starts[c]` on, of which those before `ends_of_numbers[c]` are numbers.
+    """
+
+    features: tuple[str, ...]
+    ranks: tuple[int, ...]
+    columns: tuple[CodedColumn, ...]
+    slots: NDArray[Any]
+    starts: NDArray[np.intp]
+    ends_of_numbers: NDArray[np.intp]
+    owners: NDArray[np.intp]
+
+    @property
+    def size(self) -> int:
+        """Return the number of slots."""
+        return len(self.owners)
+
+    def tally(self, rows: Rows, weights: Weights | None = None) -> Counts:
+        """Count how many of the rows have each value, or how much they weigh."""
+        step = max(BLOCK, self.size)
+        counts = self._tally_block(rows[:step], weights)
+        for start in range(step, len(rows), step):
+            counts += self._tally_block(rows[start : start + step], weights)
+        return counts
+
+    def _tally_block(self, rows: Rows, weights: Weights | None) -> Counts:
+        slots = self.slots[rows].ravel()
+        if weights is None:
+            return np.bincount(slots, minlength=self.size)
+        each = np.repeat(weights[rows], len(self.columns))
+        return np.bincount(slots, weights=each, minlength=self.size)
+
+
+class Examples:
+    """Rows of one side, positive or negative, that remember their counts."""
+
+    def __init__(
+        self, grids: Sequence[CountGrid], rows: Rows, weights: Weights | None = None
+    ) -> None:
+        self.grids = grids
+        self.rows = rows
+        self.weights = weights
+        self._tallies: dict[int, Counts] = {}
+
+    @cached_property
+    def weight(self) -> float:
+        """Return how many there are, or how much they weigh."""
+        return len(self.rows) if self.weights is None else float(self.weights[self.rows].sum())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def keep(self, mask: NDArray[np.bool_]) -> Examples:
+        """Return the examples where the mask holds."""
+        return Examples(self.grids, self.rows[mask], self.weights)
+
+    def tally(self, place: int) -> Counts:
+        """Return the counts of one grid; those of a wide column, near as large as the column, are not kept."""
+        if place in self._tallies:
+            return self._tallies[place]
+        grid = self.grids[place]
+        counts = grid.tally(self.rows, self.weights)
+        if len(grid.columns) > 1 or WORTH_KEEPING * len(counts) <= len(grid.slots):
+            self._tallies[place] = counts
+        return counts
+
+
+def trial_order(columns: Mapping[str, CodedColumn]) -> list[str]:
+    """Put the features that are strings throughout first, then those with numbers, each group as the data has them.
+
+    A feature that mixes numbers with strings or missing values counts among the numbers, as the authors of the
+    algorithm group it: their open learners try the categories first and then "numerical and mixed-type features".
+    """
+    return sorted(columns, key=lambda feature: len(columns[feature].numbers) > 0)
+
+
+def build_grids(columns: Mapping[str, CodedColumn]) -> list[CountGrid]:
+    """Lay the columns out in grids, in the order of trial."""
+    order = trial_order(columns)
+    narrow = [rank for rank, feature in enumerate(order) if columns[feature].size <= NARROW]
+    wide = [rank for rank, feature in enumerate(order) if columns[feature].size > NARROW]
+    groups = [narrow, *([rank] for rank in wide)]
+    return [_build_grid(columns, order, group) for group in groups if group]
+
+
+def _build_grid(
+    columns: Mapping[str, CodedColumn], order: Sequence[str], ranks: Sequence[int]
+) -> CountGrid:
+    features = tuple(order[rank] for rank in ranks)
+    members = tuple(columns[feature] for feature in features)
+    starts = np.array([0, *accumulate(column.size for column in members)], dtype=np.intp)
+    if len(members) == 1:
+        slots = members[0].codes.reshape(-1, 1)
+    else:
+        kind = np.min_scalar_type(int(starts[-1]))
+        slots = np.empty((len(members[0].codes), len(members)), dtype=kind)
+        for place, column in enumerate(members):
+            slots[:, place] = column.codes
+            slots[:, place] += kind.type(starts[place])
+    owners = np.repeat(np.arange(len(members)), np.diff(starts))
+    if len(members) == 1:
+        owners = np.broadcast_to(np.intp(0), members[0].size)
+    ends = starts[:-1] + np.array([len(column.numbers) for column in members], dtype=np.intp)
+    return CountGrid(features, tuple(ranks), members, slots, starts[:-1], ends, owners)
+
+
+EXCEPTION_NAME = re.compile(r"ab\d+")
+PRECISION = 40
+"""The sum of the weights of all rows is at most two to this power steps, far below where sums of floats begin to round."""
+
+
+def as_table(X: Any) -> Any:
+    """Return a frame as it is and anything else as an array of two dimensions, without mixing up its types."""
+    if isinstance(X, pd.DataFrame):
+        if not X.shape[0] or not X.shape[1]:
+            raise ValueError(
+                f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) "
+                f"(shape={X.shape}) while a minimum of 1 is required."
+            )
+        return X
+    if isinstance(X, list | tuple):
+        # Left to itself, numpy makes strings of the numbers that stand beside strings.
+        X = np.array(X, dtype=object)
+    return check_array(X, dtype=None, ensure_all_finite="allow-nan")
+
+
+def encode_table(
+    table: Any, names: Sequence[str], *, needed: Collection[str] | None = None
+) -> dict[str, CodedColumn]:
+    """Code the columns of a table, all of them or those that are needed."""
+    columns = (each for _, each in table.items()) if isinstance(table, pd.DataFrame) else table.T
+    pairs = zip(names, columns, strict=True)
+    return {name: encode(column) for name, column in pairs if needed is None or name in needed}
+
+
+def check_names(names: Sequence[str], *, target: str) -> None:
+    """Refuse columns that a program about the target could not tell apart."""
+    owners = {predicate_name(target): "the target"}
+    for name in names:
+        predicate = predicate_name(name)
+        if EXCEPTION_NAME.fullmatch(predicate):
+            raise ValueError(f"column {name!r} has the name of an exception: rename it")
+        if predicate in owners:
+            other = owners[predicate]
+            raise ValueError(f"column {name!r} and {other} are both called {predicate}: rename one")
+        owners[predicate] = f"column {name!r}"
+
+
+def read_weights(given: Any, count: int) -> Weights | None:
+    """Return a weight for each row, a multiple of one power of two; None where all rows count alike.
+
+    With exact sums the order of the rows cannot change a score, and a row of weight 3 is the same as three rows.
+    """
+    if given is None:
+        return None
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape != (count,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(count,)}!")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight: a weight is a finite number that is not negative")
+    total = float(weights.sum())
+    if not total:
+        raise ValueError("sample_weight: all weights are zero, so there is nothing to learn from")
+    step = 2.0 ** (ceil(log2(total)) - PRECISION)
+    return np.asarray(np.round(weights / step) * step)

@@ -17,17 +17,18 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from p2c._learn.foldse.induce import learn_rule_list, learn_rules, prepare
-from p2c._learn.foldse.inputs import as_table, check_names, encode_table, read_weights
-from p2c._learn.foldse.literals import simplify
-from p2c._learn.foldse.measure import (
+from p2c._learn.foldse.columns import as_table, check_names, encode_table, read_weights
+from p2c._learn.foldse.induce import (
     class_shares,
     decided_rows,
     features_read,
     first_rule,
+    learn_rule_list,
+    learn_rules,
+    prepare,
     rule_quality,
 )
-from p2c._learn.foldse.text import to_program
+from p2c._learn.foldse.literals import simplify, to_program
 from p2c._markup import element
 from p2c._rules.render import render
 from p2c.errors import counted
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from p2c._learn.foldse.columns import CodedColumn, Mask
-    from p2c._learn.foldse.grid import Weights
+    from p2c._learn.foldse.columns import CodedColumn, Mask, Weights
     from p2c._learn.foldse.literals import LearnedRule
     from p2c._rules.syntax import Program
 

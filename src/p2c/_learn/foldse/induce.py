@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from p2c._learn.foldse.grid import CountGrid, Examples, build_grids
-from p2c._learn.foldse.literals import LearnedLiteral, LearnedRule, Relation
+from p2c._learn.foldse.columns import CountGrid, Examples, build_grids
+from p2c._learn.foldse.literals import LearnedLiteral, LearnedRule, Quality, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from p2c._learn.foldse.columns import CodedColumn, Mask, Rows
-    from p2c._learn.foldse.grid import CountGrid, Counts, Weights
+    from p2c._learn.foldse.columns import CodedColumn, Counts, Mask, Rows, Weights
+
+
 Scores = NDArray[np.float64]
-BLOCK = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,37 +144,23 @@ def best_literal(
     best: tuple[float, int] = (-inf, 0)
     chosen = None
     for place, grid in enumerate(positive.grids):
-        for search in searches(grid, positive.tally(place), negative.tally(place), totals):
-            found = search.best(taken)
-            if found is not None and found[:2] > best:
-                best, chosen = found[:2], found[2]
+        counts = slot_counts(grid, positive.tally(place), negative.tally(place), totals)
+        found = counts.best(taken)
+        if found is not None and found[:2] > best:
+            best, chosen = found[:2], found[2]
     return chosen
 
 
-def searches(
+def slot_counts(
     grid: CountGrid, pos: Counts, neg: Counts, totals: tuple[float, float]
-) -> Iterator[SlotCounts]:
-    """Sum up the counts of a grid; those of a wide column in blocks, so that no long array is copied."""
-    if len(grid.columns) > 1 or grid.size <= BLOCK:
-        counts = np.stack((pos, neg))
-        sums = np.zeros((2, grid.size + 1), dtype=counts.dtype)
-        np.cumsum(counts, axis=1, out=sums[:, 1:])
-        before = sums[:, grid.starts]
-        numbers = sums[:, grid.ends_of_numbers] - before
-        yield SlotCounts(
-            grid, totals, counts=counts, sums=sums[:, 1:], before=before, numbers=numbers
-        )
-        return
-    end = int(grid.ends_of_numbers[0])
-    numbers = np.array([[pos[:end].sum()], [neg[:end].sum()]])
-    before = np.zeros((2, 1), dtype=pos.dtype)
-    for start in range(0, grid.size, BLOCK):
-        counts = np.stack((pos[start : start + BLOCK], neg[start : start + BLOCK]))
-        sums = np.cumsum(counts, axis=1)
-        yield SlotCounts(
-            grid, totals, start=start, counts=counts, sums=sums, before=before, numbers=numbers
-        )
-        before = before - sums[:, -1:]
+) -> SlotCounts:
+    """Sum up the counts of a grid."""
+    counts = np.stack((pos, neg))
+    sums = np.zeros((2, grid.size + 1), dtype=counts.dtype)
+    np.cumsum(counts, axis=1, out=sums[:, 1:])
+    before = sums[:, grid.starts]
+    numbers = sums[:, grid.ends_of_numbers] - before
+    return SlotCounts(grid, totals, counts=counts, sums=sums[:, 1:], before=before, numbers=numbers)
 
 
 class SlotCounts:
@@ -189,7 +175,6 @@ class SlotCounts:
         grid: CountGrid,
         totals: tuple[float, float],
         *,
-        start: int = 0,
         counts: Counts,
         sums: Counts,
         before: Counts,
@@ -199,7 +184,7 @@ class SlotCounts:
         self.totals = totals
         self.numbers = numbers
         present = np.flatnonzero(counts[0] + counts[1])
-        self.places = present + start
+        self.places = present
         self.owners = grid.owners[self.places]
         self.numeric = self.places < grid.ends_of_numbers[self.owners]
         at_most = sums[:, present] - before[:, self.owners]
@@ -260,3 +245,66 @@ class SlotCounts:
             candidates.append((score(tp, fn, tn, fp), literal))
             candidates.append((score(fn, tp, fp, tn), literal.complement()))
         return candidates
+
+
+Shares = NDArray[np.float64]
+
+EDGE = 1e-9
+
+
+def first_rule(
+    rules: Sequence[LearnedRule], columns: Mapping[str, CodedColumn], count: int
+) -> NDArray[np.intp]:
+    """Return for each row the place of the first rule that holds, past the last where none does."""
+    verdicts = np.full(count, len(rules))
+    for place in reversed(range(len(rules))):
+        verdicts[covers(rules[place], columns)] = place
+    return verdicts
+
+
+def decided_rows(
+    rules: Sequence[LearnedRule], columns: Mapping[str, CodedColumn], count: int, *, ordered: bool
+) -> list[Mask]:
+    """Return the rows that each rule decides, and last those that none does."""
+    verdicts = first_rule(rules, columns, count)
+    if ordered:
+        return [verdicts == place for place in range(len(rules) + 1)]
+    return [*(covers(rule, columns) for rule in rules), verdicts == len(rules)]
+
+
+def rule_quality(decided: Mask, hits: Mask, weights: Weights | None = None) -> Quality:
+    """Return how a rule fares that decides these rows, where its label has those."""
+    right, support, wanted = (_weigh(rows, weights) for rows in (decided & hits, decided, hits))
+    return Quality(support, right / support if support else 0.0, right / wanted if wanted else 0.0)
+
+
+def _weigh(rows: Mask, weights: Weights | None) -> float:
+    return int(np.count_nonzero(rows)) if weights is None else float(weights[rows].sum())
+
+
+def class_shares(
+    decided: Mask,
+    labels: NDArray[np.intp],
+    *,
+    label: int,
+    count: int,
+    weights: Weights | None = None,
+) -> Shares:
+    """Return the share of each class in the rows decided, that of the label always the largest."""
+    heavy = None if weights is None else weights[decided]
+    shares = np.bincount(labels[decided], weights=heavy, minlength=count).astype(np.float64)
+    shares /= shares.sum() or 1.0
+    if not shares.any() or np.argmax(shares) != label:
+        shares[label] = shares.max() + EDGE
+    return np.asarray(shares / shares.sum())
+
+
+def features_read(rules: Sequence[LearnedRule]) -> frozenset[str]:
+    """Return the features that the rules and their exceptions read."""
+    return frozenset(literal.feature for rule in rules for literal in all_literals(rule))
+
+
+def all_literals(rule: LearnedRule) -> list[LearnedLiteral]:
+    """Return the literals of a rule and of its exceptions, to any depth."""
+    inner = [literal for each in rule.exceptions for literal in all_literals(each)]
+    return [*rule.literals, *inner]

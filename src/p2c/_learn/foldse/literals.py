@@ -1,16 +1,31 @@
-"""What FOLD-SE learns: literals over the features of a row, rules of them, exceptions to those; and rules made short.
-
-Making them short keeps the meaning, on strings and missing values too, so the rules that predict are the rules that are shown.
-"""
+"""Literals, rules with exceptions, and both as the text of a program."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from p2c._rules.syntax import (
+    PERSON,
+    Atom,
+    Comparator,
+    Comparison,
+    Constant,
+    Not,
+    Program,
+    Rule,
+    Variable,
+    bare,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from p2c._rules.syntax import Literal
+
+MISSING = ""
 
 
 class Relation(Enum):
@@ -129,3 +144,131 @@ def _is_upper(bound: LearnedLiteral) -> bool:
 
 def _is_literal(exception: LearnedRule) -> bool:
     return len(exception.literals) == 1 and not exception.exceptions
+
+
+COMPARATORS = {Relation.AT_MOST: Comparator.LE, Relation.ABOVE: Comparator.GT}
+
+
+def to_program(
+    rules: Sequence[LearnedRule], *, target: str = "label", decimals: int | None = 3
+) -> Program:
+    """Write simplified rules as a program about `target`, thresholds rounded unless `decimals` is None."""
+    return _ProgramWriter(target, decimals).program(rules)
+
+
+def count_literals(program: Program) -> tuple[int, int]:
+    """Return how many rules a learned program has, exceptions too, and how many literals, calls of those aside."""
+    heads = {rule.head.predicate for rule in program.rules if rule.head}
+    tests = [bare(literal) for rule in program.rules for literal in rule.body]
+    count = sum(not isinstance(test, Atom) or _is_name_test(test, heads) for test in tests)
+    return len(program.rules), count
+
+
+def predicate_name(name: str) -> str:
+    """Return the predicate of a column: lower case, with underscores for spaces and dashes.
+
+    >>> predicate_name("Capital-gain")
+    'capital_gain'
+    """
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+class _ProgramWriter:
+    """Numbers the exceptions and the variables while one program is written."""
+
+    def __init__(self, target: str, decimals: int | None) -> None:
+        self.target = predicate_name(target)
+        self.decimals = decimals
+        self.exceptions: dict[LearnedRule, str] = {}
+        self.variables: dict[str, Variable] = {}
+
+    def program(self, rules: Sequence[LearnedRule]) -> Program:
+        for rule in rules:
+            self._number_exceptions(rule)
+        heads = [Atom(self.target, (PERSON, Constant(str(r.label)))) for r in rules]
+        written = [self._rule(head, rule) for head, rule in zip(heads, rules, strict=True)]
+        inner = [self._rule(_exception_atom(name), rule) for rule, name in self.exceptions.items()]
+        return Program((*written, *inner))
+
+    def _number_exceptions(self, rule: LearnedRule) -> None:
+        for exception in rule.exceptions:
+            self._number_exceptions(exception)
+            self.exceptions.setdefault(exception, f"ab{len(self.exceptions) + 1}")
+
+    def _rule(self, head: Atom, rule: LearnedRule) -> Rule:
+        names = [each for each in rule.literals if each.relation is Relation.EQUAL]
+        bounds = [each for each in rule.literals if each.relation is not Relation.EQUAL]
+        body: list[Literal] = [_name_literal(each) for each in names]
+        for feature, group in groupby(bounds, key=lambda bound: bound.feature):
+            body += self._bounds(feature, group)
+        body += [Not(_exception_atom(self.exceptions[each])) for each in rule.exceptions]
+        return Rule(head, tuple(body))
+
+    def _bounds(self, feature: str, bounds: Iterable[LearnedLiteral]) -> list[Literal]:
+        fresh = Variable(f"N{len(self.variables) + 1}")
+        variable = self.variables.setdefault(feature, fresh)
+        written: list[Literal] = [Atom(predicate_name(feature), (PERSON, variable))]
+        for bound in bounds:
+            value = Constant(self._rounded(float(bound.value)))
+            comparison = Comparison(variable, COMPARATORS[bound.relation], value)
+            written.append(Not(comparison) if bound.negated else comparison)
+        return written
+
+    def _rounded(self, value: float) -> float:
+        return value if self.decimals is None else round(value, self.decimals)
+
+
+def _name_literal(literal: LearnedLiteral) -> Literal:
+    value = Constant(str(literal.value))
+    atom = Atom(predicate_name(literal.feature), (PERSON, value))
+    return Not(atom) if literal.negated else atom
+
+
+def _exception_atom(name: str) -> Atom:
+    return Atom(name, (PERSON, Constant("True")))
+
+
+def _is_name_test(atom: Atom, heads: set[str]) -> bool:
+    return atom.predicate not in heads and isinstance(atom.arguments[1], Constant)
+
+
+def name_missing(
+    program: Program, features: Mapping[str, Mapping[str, Any]], *, prefix: str = "missing"
+) -> Program:
+    r"""Replace every test for a missing value by a decision, and define the decisions at the end.
+
+    FOLD-SE sees a missing value as the empty text and may ask for it: `income(X,'')`. No feature has this value. No comparison
+    with a missing value holds, nor the contrary one, and of any value one of the two does: that pair says it without naming
+    the bounds or all values, and stays right when a domain is widened later.
+
+    >>> from p2c._rules import parse, render
+    >>> asked = parse("risky(X) :- not income(X,''), job(X,'').")
+    >>> job = {"type": "category", "values": ["clerk", "cook"]}
+    >>> print(render(name_missing(asked, {"income": {"type": "int", "min": 5, "max": 9}, "job": job})))
+    risky(X) :- not missing_income(X), missing_job(X).
+    missing_income(X) :- income(X,V), not(V>=5), not(V<5).
+    missing_job(X) :- job(X,V), not(V = 'clerk'), not(V \= 'clerk').
+    """
+    needed: dict[str, Rule] = {}
+
+    def named(literal: Literal) -> Literal:
+        inner = bare(literal)
+        if not isinstance(inner, Atom) or inner.arguments[1:] != (Constant(MISSING),):
+            return literal
+        name = inner.predicate
+        head = Atom(f"{prefix}_{name}", (PERSON,))
+        needed.setdefault(name, Rule(head, _neither(name, features[name])))
+        return Not(head) if isinstance(literal, Not) else head
+
+    rules = [replace(rule, body=tuple(map(named, rule.body))) for rule in program.rules]
+    return Program((*rules, *needed.values()))
+
+
+def _neither(name: str, keys: Mapping[str, Any]) -> tuple[Literal, ...]:
+    """Return a body that holds where a comparison fails and so does the contrary one."""
+    value = Variable("V")
+    number = keys["type"] in ("int", "float")
+    constant = Constant(keys["min"] if number else keys["values"][0])
+    pair = (Comparator.GE, Comparator.LT) if number else (Comparator.EQ, Comparator.NE)
+    tests = tuple(Not(Comparison(value, comparator, constant)) for comparator in pair)
+    return (Atom(name, (PERSON, value)), *tests)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from p2c._learn.model.arrays import Floats
+    from p2c._learn.model.blend import Blend
 
 Cells = NDArray[np.int64]
 
@@ -164,6 +165,8 @@ class AdditiveScore:
     lines: tuple[ScoreLine | Curve, ...] = ()
     rounding: float = 0.0
     """The relative error of a sum, in the model's precision."""
+    blend: Blend | None = None
+    """The total that decides; borders of margins are then necessary only."""
     magnitude: float = 0.0
     """The greatest sum of sizes that bias, tables and trees can come to, lines and curves not counted."""
 
@@ -221,6 +224,10 @@ class AdditiveScore:
 
     def ruling(self, margins: Floats, slack: Floats) -> NDArray[np.int64]:
         """Return `ACCEPTED`, `REFUSED` or `UNSURE` for rows of known margins and slack."""
+        if self.blend is not None:
+            least, most = self.blend.bounds(margins, slack)
+            refused = np.where(most < self.blend.low, REFUSED, UNSURE)
+            return np.where(least >= self.blend.high, ACCEPTED, refused)
         sure = (margins >= self.accepted_from + slack[:, None]).all(axis=1)
         never = (margins < self.refused_below - slack[:, None]).any(axis=1)
         return np.where(sure, ACCEPTED, np.where(never, REFUSED, UNSURE))

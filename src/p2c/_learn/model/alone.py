@@ -139,13 +139,56 @@ class AloneParts:
         """Tell whether no curve reads a number."""
         return not any(isinstance(line, Curve) for line in self._lines.get(name, ()))
 
-    def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
-        """Return what gains add up to at least in a state of a box that may be accepted."""
-        slack = self._slack(size)
+    def needed(
+        self, boxes: Sequence[int] | None, size: float, floors: tuple[float, ...] | None = None
+    ) -> tuple[float, ...]:
+        """Return the least sum of gains in an accepted state of a box.
+
+        Args:
+            boxes: The open cells of each axis, as bits.
+            size: The most that the sizes of all gains can come to.
+            floors: What the margins must come to; None for the model's own borders.
+        """
+        slack = self.slack(size)
+        below = self.score.refused_below if floors is None else np.array(floors)
         if self.rest is None:
-            return self._mixed(tuple([each - slack for each in self._asked]))
+            asked = self._asked if floors is None else (below - self.score.bias).tolist()
+            return self._mixed(tuple([each - slack for each in asked]))
         most = np.full(self.score.margins, np.inf) if boxes is None else self.rest.most(boxes)
-        return self._mixed(tuple((self.score.refused_below - slack - most).tolist()))
+        return self._mixed(tuple((below - slack - most).tolist()))
+
+    def floors(self, reach: Sequence[Sequence[tuple[float, ...]]]) -> tuple[float, ...]:
+        """Return the margins of every accepted state of a person.
+
+        Args:
+            reach: For each feature, gains between which all in the person's reach lie.
+        """
+        blend, count = self.score.blend, self.score.margins
+        assert blend is not None
+        # Of a scaled margin, what it exceeds the mean of all by; the first margin is their sum.
+        apart = np.vstack([np.full(count - 1, -1.0 / (count - 1)), np.diag(blend.scales)])
+        mixes = np.column_stack([np.eye(count)[:, 1:], apart])
+        least = most = self.score.bias @ mixes
+        size = np.abs(most)
+        for gains in reach:
+            added = np.array(gains)[:, :count] @ mixes
+            least, most = least + added.min(axis=0), most + added.max(axis=0)
+            size = size + np.abs(added).max(axis=0)
+        if self.rest is not None and len(self.rest.values):
+            values = self.rest.values @ mixes
+            under = np.minimum.reduceat(values, self.rest.starts, axis=0).sum(axis=0)
+            over = np.maximum.reduceat(values, self.rest.starts, axis=0).sum(axis=0)
+            least, most = least + under, most + over
+            size = size + np.abs(under) + np.abs(over)
+        slack = SPARE * max(self.score.rounding, EXACT) * (self.score.magnitude + size)
+        # Gains without a bound tell nothing.
+        least, most = (
+            np.nan_to_num(least - slack, nan=-np.inf),
+            np.nan_to_num(most + slack, nan=np.inf),
+        )
+        ends = np.stack([least, most], axis=1)
+        floors = blend.floors_within(ends[: count - 1], ends[count - 1 :])
+        return tuple(floors.tolist())
 
     @cached_property
     def _asked(self) -> list[float]:
@@ -153,7 +196,12 @@ class AloneParts:
         asked: list[float] = (self.score.refused_below - self.score.bias).tolist()
         return asked
 
-    def _slack(self, size: float) -> float:
+    def slack(self, size: float) -> float:
+        """Return how far sums in any order may be off.
+
+        Args:
+            size: The sum of the sizes of all gains of weighed numbers.
+        """
         return SPARE * max(self.score.rounding, EXACT) * (self.score.magnitude + size + 1)
 
     @cached_property
@@ -164,7 +212,7 @@ class AloneParts:
     def settled(self, gains: float, size: float) -> bool | None:
         """Tell whether gains that add up to so much suffice for the one margin; None where rounding might decide."""
         below, enough = self._borders
-        slack = self._slack(size)
+        slack = self.slack(size)
         return True if gains >= enough + slack else False if gains < below - slack else None
 
     def beyond(self, ends: Mapping[str, Sequence[Value]]) -> dict[str, float]:

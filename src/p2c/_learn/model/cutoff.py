@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from p2c._learn.model.blend import Blend, scales_of
 from p2c._learn.model.floats import first_held
 from p2c._learn.model.parts import SINGLE, Unreadable
 
 if TYPE_CHECKING:
     from p2c._learn.model.arrays import Floats
+    from p2c._learn.model.blend import Term
     from p2c._learn.model.parts import Link, Sum
 
 
@@ -26,10 +28,13 @@ class Cutoff:
     mix: Floats
     refused_below: Floats
     accepted_from: Floats
+    blend: Blend | None = None
 
 
 def find_cutoff(model: Sum, place: int, threshold: float | None) -> Cutoff:
     """Return the margins of the class at a place, and the floats at which the model's answer changes."""
+    if model.blended:
+        return _blended(model, find_cutoff(replace(model, scores=1, blended=()), place, threshold))
     share, several = model.link.share, model.scores > 1
     if threshold is None:
         return _rivals(model, place) if several else _predicted(model.link, place)
@@ -37,7 +42,8 @@ def find_cutoff(model: Sum, place: int, threshold: float | None) -> Cutoff:
         raise Unreadable(
             "a threshold on one of several classes depends on all their scores at once, which is no sum"
             if several
-            else "the model has no probabilities that a threshold could be put on"
+            else "the model has no probabilities that a threshold could be put on",
+            "leave the threshold out" if not several else "train the model on two classes",
         )
     mix = np.zeros((model.scores, 1))
     mix[place if several else 0] = 1.0 if several or place == 1 else -1.0
@@ -70,3 +76,35 @@ def _predicted(link: Link, place: int) -> Cutoff:
     at = first_held(lambda margin: link.second(sign * margin) == (place == 1))
     fuzz = NEAR * 4 * link.fuzz if link.fuzz > SINGLE / 2 else 0.0
     return Cutoff(np.array([[sign]]), np.array([at - fuzz]), np.array([at + fuzz]))
+
+
+LEVEL = 1e3
+"""Size of the margins at which a blended answer is taken to be settled."""
+
+
+def _blended(model: Sum, total: Cutoff) -> Cutoff:
+    """Return the margins of a blend: a weighed sum of the scores, then each."""
+    sign = float(total.mix[0, 0])
+    ends = _ends(model) if sign > 0 else -_ends(model)[:, ::-1]
+    terms = model.blended if sign > 0 else tuple(_turned(each) for each in model.blended)
+    low, high = float(total.refused_below[0]), float(total.accepted_from[0])
+    scales = scales_of(terms, ends)
+    blend = Blend(terms, low, high, ends, scales)
+    mix = sign * np.column_stack([scales, np.eye(model.scores)])
+    return Cutoff(mix, blend.floors, np.clip(blend.floors, -LEVEL, LEVEL), blend)
+
+
+def _turned(term: Term) -> Term:
+    return lambda margins, way: -term(-margins, -way)
+
+
+def _ends(model: Sum) -> Floats:
+    """Return the ends of each score; infinite where numbers are weighed."""
+    if model.weights is not None or model.bends:
+        return np.repeat([[-np.inf, np.inf]], model.scores, axis=0)
+    parts = [each.value[each.column < 0] for each in model.trees]
+    parts += [each.values.reshape(-1, model.scores) for each in model.terms]
+    low = model.bias + sum(part.min(axis=0) for part in parts)
+    high = model.bias + sum(part.max(axis=0) for part in parts)
+    spare = model.precision * (len(parts) + 1) * 4 * (np.abs(low) + np.abs(high) + 1)
+    return np.stack([low - spare, high + spare], axis=1)

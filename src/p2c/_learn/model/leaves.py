@@ -85,6 +85,14 @@ class Leaves:
             return self.bias
         return self._most(self._open(boxes))
 
+    def least(self, boxes: Sequence[int]) -> Floats:
+        """Return the least that each margin can be within a box."""
+        if not len(self.values):
+            return self.bias
+        kept = np.where(self._open(boxes)[:, None], self.values, np.inf)
+        total: Floats = np.minimum.reduceat(kept, self.starts, axis=0).sum(axis=0)
+        return self.bias + total
+
     def _open(self, boxes: Sequence[int]) -> Mask:
         found = self.open(0, boxes[0])
         for place in range(1, len(boxes)):

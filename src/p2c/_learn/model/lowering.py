@@ -94,6 +94,7 @@ class _ScoreBuilder:
             tables=tuple(tables),
             trees=trees,
             lines=tuple(self.lines),
+            blend=self.cutoff.blend,
             rounding=0.0 if self._is_exact() else unit,
             magnitude=self.size,
         )
@@ -238,7 +239,7 @@ class _ScoreBuilder:
 
     def _is_exact(self) -> bool:
         """Tell whether every sum of the model is exact: all terms are multiples of one power of two, and few enough."""
-        if self.lines or self.model.weights is not None or self.model.bends:
+        if self.lines or self.model.weights is not None or self.model.bends or self.model.blended:
             return False
         leaves = [tree.value[tree.column < 0].ravel() for tree in self.model.trees]
         leaves += [term.values.ravel() for term in self.model.terms]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c._learn.foldse.text import predicate_name
+from p2c._learn.foldse.literals import predicate_name
 from p2c.errors import MissingExtra, ModelError, P2CError, one_line, suggestion
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from p2c._learn.model.arrays import Floats, Ints, Mask
+    from p2c._learn.model.blend import Term as Blended
 
 
 DOUBLE = float(np.finfo(np.float64).eps)
@@ -25,7 +26,15 @@ LEAF = -1
 
 
 class Unreadable(Exception):
-    """Say in one sentence why a model is not read; it never leaves the reading."""
+    """Say in one sentence why a model is not parsed; it never leaves the reading.
+
+    Attributes:
+        cure: The least change that makes the model one that is parsed.
+    """
+
+    def __init__(self, reason: str, cure: str = "") -> None:
+        super().__init__(reason)
+        self.cure = cure
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +128,8 @@ class Link:
     share: Callable[[Floats], Floats] | None = None
     second: Callable[[Floats], Mask] = lambda score: score > 0
     fuzz: float = 0.0
+    slope: float | None = None
+    """The probability for each unit of a score; None where it is no line through zero."""
 
     @classmethod
     def logistic(cls, scores: int) -> Link:
@@ -148,6 +159,8 @@ class Sum:
     """How large the terms of each such column are, which may cancel in the scores."""
     precision: float = DOUBLE
     cuts: Mapping[int, Floats] = field(default_factory=dict)
+    blended: tuple[Blended, ...] = ()
+    """The share of each score in the total behind the link; empty where scores have none."""
     size: float = 0.0
     """How large sums inside the model are that cancel in bias and weights."""
 

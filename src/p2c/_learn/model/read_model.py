@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from p2c._learn.model.alone import AloneParts
-from p2c._learn.model.leaves import Leaves
+from p2c._learn.model.leaves import TINY, Leaves
 from p2c._learn.model.votes import Votes
 
 if TYPE_CHECKING:
@@ -107,9 +107,20 @@ class ReadModel:
         """Tell whether no curve reads a number."""
         return self._alone.is_straight(name)
 
-    def needed(self, boxes: Sequence[int] | None, size: float) -> tuple[float, ...]:
+    def floors(
+        self, reach: Callable[[], Sequence[Sequence[tuple[float, ...]]]]
+    ) -> tuple[float, ...] | None:
+        """Return the margins of every accepted state of a person; None without a blend."""
+        return None if self.score.blend is None else self._alone.floors(reach())
+
+    def needed(
+        self,
+        boxes: Sequence[int] | None,
+        size: float,
+        floors: tuple[float, ...] | None = None,
+    ) -> tuple[float, ...]:
         """Return what gains add up to at least in a state that may be accepted, rounding allowed for."""
-        return self._alone.needed(boxes, size)
+        return self._alone.needed(boxes, size, floors)
 
     def settled(self, total: float, size: float) -> bool | None:
         """Tell whether gains that add up to so much suffice for the one margin; None where rounding might decide."""
@@ -123,6 +134,11 @@ class ReadModel:
     @cached_property
     def _slack(self) -> float:
         return float(self.score.slack()[0])
+
+    @property
+    def is_blend(self) -> bool:
+        """Tell whether several scores are blended, so that no margin decides alone."""
+        return self.score.blend is not None
 
     @cached_property
     def _surely_from(self) -> np.ndarray:
@@ -171,12 +187,8 @@ class ReadModel:
             return self._weighs(cells, state())
         known = self._known.get(cells)
         if known is None:
-            margins = self._by_cells(cells)
-            if (margins >= self._surely_from).all():
-                known = True
-            elif (margins < self._surely_below).any():
-                known = False
-            else:
+            known = self._decided(self._by_cells(cells), self._slack)
+            if known is None:
                 return self.ask(state())
             if len(self._known) > KEPT:
                 self._known.clear()
@@ -189,12 +201,16 @@ class ReadModel:
             return told
         weighed, size = self._alone.weighed(state)
         margins = self._by_cells(cells) + weighed
-        slack = self.score.rounding * (self.score.magnitude + size)
+        known = self._decided(margins, self.score.rounding * (self.score.magnitude + size))
+        return self.ask(state) if known is None else known
+
+    def _decided(self, margins: np.ndarray, slack: float) -> bool | None:
+        """Tell whether margins suffice; None where rounding might decide."""
+        if self.score.blend is not None:
+            return self.score.blend.decide(margins, slack)
         if (margins >= self.score.accepted_from + slack).all():
             return True
-        if (margins < self.score.refused_below - slack).any():
-            return False
-        return self.ask(state)
+        return False if (margins < self.score.refused_below - slack).any() else None
 
     def _adds_up(self, state: Mapping[str, Value]) -> bool | None:
         """Tell whether the model gives the desired class, from what each value adds by itself; None where that is too near the border for sums in any order."""
@@ -223,12 +239,90 @@ class ReadModel:
         """
         if self.score.lines:
             return False
-        return bool((self.leaves.most(boxes) < self._surely_below).any())
+        most = self.leaves.most(boxes)
+        if (most < self._surely_below).any():
+            return True
+        return self.score.blend is not None and bool(self.score.blend.gap(most, self._slack) < 0)
+
+    def refuses_some(
+        self,
+        boxes: Sequence[int],
+        accepts: Callable[[tuple[int, ...]], bool],
+        tick: Callable[[], None],
+    ) -> bool:
+        """Tell whether a point of a box is refused, if no number is weighed.
+
+        Sound because a refused point has a margin below that from which on the model surely accepts, and the search
+        for the greatest negative of a margin looks at every point that has one.
+
+        Args:
+            boxes: The open cells of each axis, as bits.
+            accepts: Judges one point.
+            tick: Called for each part of the box.
+        """
+        return any(
+            each.accepted(tuple(boxes), lambda cells: not accepts(cells), tick) is not None
+            for each in self._refusals
+        )
+
+    @cached_property
+    def _refusals(self) -> tuple[Votes, ...]:
+        """Return the search for a point that may miss each margin."""
+        return tuple(
+            Votes(_negative(self.leaves, margin), -self._surely_from[margin : margin + 1])
+            for margin in range(self.score.margins)
+        )
+
+    def doubt(
+        self, boxes: Sequence[int], ends: Mapping[str, Sequence[Value]]
+    ) -> dict[str, Value] | None:
+        """Return the values of a box that come out worst.
+
+        None if every state is surely accepted.
+
+        Sound because each feature adds at least the least of its gains at the ends of its cells, between which no line
+        and no curve turns, and the parts that read several features add at least their least within the box.
+
+        Args:
+            boxes: The open cells of each axis, as bits.
+            ends: The values at both ends of each open cell, for every axis.
+        """
+        gains = {name: [self.gain(name, each) for each in values] for name, values in ends.items()}
+        if any(each is None for told in gains.values() for each in told):
+            return {name: values[0] for name, values in ends.items()}
+        size = sum(max(abs(x) for gain in told for x in gain or ()) for told in gains.values())
+        least, slack = self._least_of_rest(boxes), self._alone.slack(size)
+        worst: dict[str, Value] | None = None
+        furthest = 0.0
+        for margin in range(self.score.margins):
+            total = float(least[margin])
+            chosen: dict[str, Value] = {}
+            for name, values in ends.items():
+                own = [gain[margin] for gain in gains[name] if gain is not None]
+                chosen[name] = values[own.index(min(own))]
+                total += min(own)
+            gap = total - float(self.score.accepted_from[margin]) - slack
+            if not gap >= 0 and not gap >= furthest:
+                worst, furthest = chosen, gap
+        return worst
+
+    def _least_of_rest(self, boxes: Sequence[int]) -> np.ndarray:
+        """Return the least of bias and parts of several features within a box."""
+        rest = self._negative_rest
+        return self.score.bias if rest is None else -rest.most(boxes)
+
+    @cached_property
+    def _negative_rest(self) -> Leaves | None:
+        rest = self._alone.rest
+        return rest and replace(rest, bias=-rest.bias, values=-rest.values)
 
     def gaps(self, boxes: Sequence[int], narrowed: Sequence[tuple[int, int]]) -> list[float]:
         """Return how near the border the best state of a box stays when one axis has other cells; below 0 it is refused."""
-        most = self.leaves.most_with(boxes, narrowed) - self._surely_below
-        return [float(each) for each in most.min(axis=1)]
+        most = self.leaves.most_with(boxes, narrowed)
+        least = (most - self._surely_below).min(axis=1)
+        if self.score.blend is not None:
+            least = np.minimum(least, self.score.blend.gap(most, self._slack))
+        return [float(each) for each in least]
 
     @cached_property
     def is_compiled(self) -> bool:
@@ -249,7 +343,21 @@ class ReadModel:
         """Return a search for points that may be accepted, cheapest first, among the open cells of each feature."""
         from p2c._learn.model.cheapest_cells import CheapestCells
 
-        return CheapestCells(self._forest, cells, costs, self._border)
+        border = self._border
+        if self.score.blend is not None:
+            boxes = [sum(1 << cell for cell in own.tolist()) for own in cells]
+            border = self.leaves.border(self._below_within(boxes))
+        return CheapestCells(self._forest, cells, costs, border)
+
+    def _below_within(self, boxes: Sequence[int] | None) -> np.ndarray:
+        """Return the margins below which no state of a box is accepted."""
+        blend = self.score.blend
+        if blend is None or boxes is None:
+            return self._surely_below
+        ends = np.stack([self.leaves.least(boxes), self.leaves.most(boxes)], axis=1)[1:]
+        spare = self._slack + TINY * self.leaves.size
+        floors = blend.floors_within(ends + np.array([-spare, spare]))
+        return np.asarray(np.maximum(floors - self._slack, self._surely_below))
 
     @cached_property
     def _forest(self) -> Forest:
@@ -265,7 +373,7 @@ class ReadModel:
         """Return the leaves within a box, to bound what a yes costs there."""
         from p2c._learn.model.priced_leaves import PricedLeaves
 
-        return PricedLeaves(self.leaves, self._surely_below, boxes)
+        return PricedLeaves(self.leaves, self._below_within(boxes), boxes)
 
     @cached_property
     def votes(self) -> Votes:
@@ -280,5 +388,14 @@ class ReadModel:
         margins = self._by_cells(cells)
         if self.score.lines:
             margins = margins + self._alone.weighed(state)[0]
+        blend = self.score.blend
+        if blend is not None:
+            return float(blend.bounds(margins[None, :], np.zeros(1))[0][0]), blend.high
         place = int(np.argmin(margins - self.score.accepted_from))
         return float(margins[place]), float(self.score.accepted_from[place])
+
+
+def _negative(leaves: Leaves, margin: int) -> Leaves:
+    """Return the leaves with the negatives of one margin."""
+    own = slice(margin, margin + 1)
+    return replace(leaves, bias=-leaves.bias[own], values=-leaves.values[:, own])

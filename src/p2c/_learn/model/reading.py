@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+OTHERWISE = "train a linear, tree, boosted or scorecard model on the same columns"
+"""The cure where no smaller one is known."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Read:
@@ -53,10 +56,15 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class NotRead:
-    """Why a model is only asked, in one sentence; `conformance` where it was read and differed."""
+    """Why a model is only asked, in one sentence; `conformance` where it was read and differed.
+
+    Attributes:
+        cure: The least change that makes the model one that is parsed.
+    """
 
     reason: str
     conformance: Conformance | None = None
+    cure: str = OTHERWISE
 
     def __str__(self) -> str:
         return self.reason
@@ -86,7 +94,7 @@ def read(
             )
             encoded = encoded_model(model, stage, asked, threshold)
     except Unreadable as reason:
-        return NotRead(str(reason))
+        return NotRead(str(reason), cure=reason.cure or OTHERWISE)
     except Exception as error:
         # The model is somebody else's code: whatever it raises, it can still be asked.
         _log.debug("a model was not read", exc_info=True)

@@ -175,7 +175,7 @@ class Stage:
         All columns are bisected at once. A bound that no number within reach crosses is left out.
         """
         if self.is_first:
-            return {column: bounds[np.isfinite(bounds)] for column, bounds in wanted.items()}
+            return {column: self._within_reach(column, each) for column, each in wanted.items()}
         jobs = [job for column, bounds in wanted.items() for job in self._brackets(column, bounds)]
         if not jobs:
             return {column: np.zeros(0) for column in wanted}
@@ -195,6 +195,12 @@ class Stage:
 
         found = last_held(holds, low, high)
         return {column: np.unique(found[columns == column]) for column in wanted}
+
+    def _within_reach(self, place: int, bounds: Floats) -> Floats:
+        source = self.columns[place].source
+        assert source is not None
+        ladder = self.bench.ladder(source)
+        return np.asarray(bounds[(bounds >= ladder[0]) & (bounds < ladder[-1])])
 
     def _brackets(self, place: int, bounds: Floats) -> list[tuple[int, float, bool, float, float]]:
         """Return for each bound of a column two numbers of its feature between which the column crosses it."""

@@ -147,7 +147,8 @@ def _imputer(imputer: Any, stage: Stage) -> Stage:
     marker = imputer.missing_values
     if not (marker is None or (isinstance(marker, float) and np.isnan(marker)) or marker is pd.NA):
         raise Unreadable(
-            f"SimpleImputer replaces {marker!r}, which is an ordinary value of a feature"
+            f"SimpleImputer replaces {marker!r}, which is an ordinary value of a feature",
+            "write missing values as empty cells",
         )
     empty = [isinstance(each, float) and np.isnan(each) for each in imputer.statistics_]
     kept = [
@@ -231,7 +232,8 @@ def _check_unknown(encoder: Any, stage: Stage) -> None:
             name = stage.bench.view.columns[column.source].name
             raise Unreadable(
                 f"{type(encoder).__name__} fails on numbers of {name!r} that it was not trained on:"
-                " set handle_unknown, or give them as text"
+                " set handle_unknown, or give them as text",
+                "set handle_unknown, or give the numbers as text",
             )
 
 
@@ -275,7 +277,10 @@ def _tried(transformer: Any, stage: Stage) -> Stage:
         found = [source for source, changed in sources.items() if changed[place]]
         if len(found) > 1:
             names = " and ".join(repr(view.columns[each].name) for each in found[:2])
-            raise Unreadable(f"{name} mixes the columns {names}, so the model is no sum over them")
+            raise Unreadable(
+                f"{name} mixes the columns {names}, so the model is no sum over them",
+                "compute such columns in the table, train on it, and declare each as an equation",
+            )
         columns.append(_tried_column(stage, found[0] if found else None))
     return _with_turns(replace(behind, columns=tuple(columns)))
 

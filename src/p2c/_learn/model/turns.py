@@ -99,7 +99,7 @@ def turns_of(curve: SourceCurve) -> Floats:
     """Return the numbers at which a curve turns, to within neighbouring floats."""
     bench = curve.stage.bench
     low, high = bench.ends[curve.source]
-    data = bench.varied(curve.source).to_numpy(dtype=np.float64)
+    data = bench.varied(curve.source).dropna().to_numpy(dtype=np.float64)
     spread = np.unique(np.concatenate([data, np.linspace(low, high, POINTS)]))
     try:
         spread = np.unique(np.concatenate([spread, bench.ladder(curve.source)]))

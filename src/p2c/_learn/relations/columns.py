@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import narwhals as nw
 import numpy as np
 
-from p2c._learn.tables.example import Example
+from p2c._learn.relations.relation import Example
 from p2c.errors import P2CError
 
 if TYPE_CHECKING:

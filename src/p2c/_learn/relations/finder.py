@@ -7,25 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c._learn.foldse.text import predicate_name
-from p2c._learn.relations.clocks import clock_text, find_clock
+from p2c._learn.foldse.literals import predicate_name
 from p2c._learn.relations.columns import read_table
-from p2c._learn.relations.groups import find_groups
-from p2c._learn.relations.orders import find_orders
-from p2c._learn.relations.pairs import find_pairs
+from p2c._learn.relations.equations import find_pairs, find_sums, find_triples
+from p2c._learn.relations.patterns import clock_text, find_clock, find_groups, find_orders
 from p2c._learn.relations.relation import Relation, RelationKind, relation_id
 from p2c._learn.relations.steps import find_steps
-from p2c._learn.relations.sums import find_sums
-from p2c._learn.relations.triples import find_triples
 from p2c.errors import P2CError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from p2c._learn.relations.candidate import Find
+    from p2c._learn.relations.candidate import Find, Judged
     from p2c._learn.relations.columns import DataColumn, DataTable
-    from p2c._learn.relations.groups import Group
-    from p2c._learn.relations.verdict import Judged
+    from p2c._learn.relations.patterns import Group
 
 THRESHOLD = 0.95
 RATIO_NAME = re.compile(r"ratio|rate|pct|percent|share|per_|_per|prc|util|dti|ltv|frac|avg|mean")

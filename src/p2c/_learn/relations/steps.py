@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from p2c._learn.relations.candidate import WHOLE, Find
-from p2c._learn.relations.expressions import number_text, quoted
-from p2c._learn.relations.relation import RelationKind
-from p2c._learn.relations.verdict import (
+from p2c._learn.relations.candidate import (
     MOST_BY_CHANCE,
+    WHOLE,
+    Find,
     Judged,
     agreement,
     by_chance,
+    number_text,
+    quoted,
     recognizes,
 )
+from p2c._learn.relations.relation import RelationKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from p2c._learn.foldse.columns import NUMERIC_OBJECTS
-from p2c._learn.foldse.inputs import check_names
-from p2c._learn.foldse.text import predicate_name
+from p2c._learn.foldse.columns import NUMERIC_OBJECTS, check_names
+from p2c._learn.foldse.literals import predicate_name
+from p2c._learn.tables.special import special_codes
 from p2c._spec.feature import exact
 from p2c.errors import Fault, ProblemError, check_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from numpy.typing import NDArray
 
@@ -40,20 +40,28 @@ ROUND_TARGETS = 500
 
 
 def domain_from_frame(
-    frame: pd.DataFrame, *, scale: Scale = "range", rounded: bool = False
+    frame: pd.DataFrame,
+    *,
+    scale: Scale = "range",
+    rounded: bool = False,
+    special: Mapping[str, Collection[float]] | None = None,
 ) -> dict[str, FeatureKeys]:
     """Return the `features` of a problem: ints, floats with the decimals that they have, and categories.
 
     An ordered categorical becomes an ordinal. `scale` is what a difference is divided by: the range, the standard
     deviation, or the median absolute deviation from the median. Where that is zero, the next one stands in for it:
     the standard deviation for the median deviation, the range for the standard deviation. Where numbers are `rounded`,
-    floats with more than two decimals get a grid that people would use, within their range.
+    floats with more than two decimals get a grid that people would use, within their range. Numbers that are `special`
+    codes, by name, are out of the range; None for codes as `special_codes` finds them.
 
     >>> domain_from_frame(pd.DataFrame({"Age": [20, 60], "Sex": ["M", "F"]}))
     {'age': {'type': 'int', 'min': 20, 'max': 60}, 'sex': {'type': 'category', 'values': ['F', 'M']}}
     """
     check_word("scale: no scale", scale, SPREADS)
-    found = {str(name): _feature(column, scale) for name, column in tidy_frame(frame).items()}
+    found = {
+        str(name): _feature(column, scale, None if special is None else special.get(str(name), ()))
+        for name, column in tidy_frame(frame).items()
+    }
     return {name: _at_round_numbers(keys) if rounded else keys for name, keys in found.items()}
 
 
@@ -114,24 +122,27 @@ def _tidy(column: pd.Series) -> pd.Series:
     return pd.Series(np.array(texts, dtype=object), index=column.index, dtype=object)
 
 
-def _feature(column: pd.Series, scale: Scale) -> FeatureKeys:
+def _feature(column: pd.Series, scale: Scale, special: Collection[float] | None) -> FeatureKeys:
     known = column.dropna()
     if known.empty:
         raise ProblemError([Fault(f"column '{column.name}'", "it holds no value: leave it out")])
     if is_number(column):
-        return _number(known, scale)
+        return _number(known, scale, special)
     if isinstance(column.dtype, pd.CategoricalDtype):
         kind = "ordinal" if column.dtype.ordered else "category"
         return {"type": kind, "values": [str(each) for each in column.dtype.categories]}
     return {"type": "category", "values": sorted(set(known))}
 
 
-def _number(column: pd.Series, scale: Scale) -> FeatureKeys:
+def _number(column: pd.Series, scale: Scale, special: Collection[float] | None) -> FeatureKeys:
     values = column.to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():
         raise ProblemError(
             [Fault(f"column '{column.name}'", "it holds infinity: a bound is finite")]
         )
+    codes = special_codes(values) if special is None else special
+    ordinary = values[~np.isin(values, list(codes))]
+    values = ordinary if len(ordinary) else values
     decimals = _decimals(values)
     plain = int if decimals == 0 else float
     keys: FeatureKeys = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from p2c._learn.foldse.text import predicate_name
+from p2c._learn.foldse.literals import predicate_name
 from p2c._learn.tables.look import look, refuse_commas, with_decimal_commas
 from p2c._spec.files import read_sheet
 from p2c._spec.row import read_number

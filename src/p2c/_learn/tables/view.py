@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from p2c._learn.foldse.inputs import EXCEPTION_NAME
-from p2c._learn.foldse.text import predicate_name
+from p2c._learn.foldse.columns import EXCEPTION_NAME
+from p2c._learn.foldse.literals import predicate_name
 from p2c._learn.tables.domains import is_number, tidy_frame
 from p2c._rules.theory import ACCEPTED
 from p2c._spec.row import refuse_absent
@@ -220,10 +220,12 @@ class View:
         rows, columns = self.collapse(rows), {}
         for each in self.columns:
             name = each.name if each.name in rows.columns else each.feature
-            raw = rows[name].tolist() if name in rows.columns else [None] * len(rows)
+            is_given = name in rows.columns
+            raw = rows[name].tolist() if is_given else [None] * len(rows)
+            own = [start.get(each.feature) if is_given else None for start in starts]
             cells = [
-                _cell(each, state.get(each.feature), start.get(each.feature), own)
-                for own, start, state in zip(raw, starts, states, strict=True)
+                _cell(each, state.get(each.feature), start, cell)
+                for cell, start, state in zip(raw, own, states, strict=True)
             ]
             columns[each.name] = _column(cells, each.dtype)
         return _table(columns)

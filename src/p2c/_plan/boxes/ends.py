@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from math import floor
 from typing import TYPE_CHECKING
 
 from p2c._plan.boxes.ranges import (
@@ -18,25 +19,27 @@ from p2c._plan.boxes.ranges import (
     Among,
     Fixed,
     Interval,
+    added,
     around,
     compared,
     down,
     evaluate,
     hull,
     interval_of,
+    number_range,
     up,
 )
 from p2c._rules.evaluate import passes
 from p2c._rules.meaning import ConstraintException
 from p2c._rules.theory import ACCEPTED, Relation, Test
 from p2c._spec.expression import evaluate as exact_value
-from p2c._spec.feature import Law, exact
+from p2c._spec.feature import Kind, Law, exact
 from p2c._spec.spec import Effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from p2c._plan.boxes.axis import Axis, Open
+    from p2c._plan.boxes.axis import Axis, NamedAxis, Open
     from p2c._plan.boxes.person import Person
     from p2c._plan.boxes.ranges import Range
     from p2c._rules.theory import Clause, Condition, Decision
@@ -117,11 +120,19 @@ class Facts:
 
 @dataclass
 class Ends:
-    """The end states of one person's boxes."""
+    """The end states of one person's boxes.
+
+    Attributes:
+        person: The person.
+        axes: The axes of features.
+        named: The axes of named actions, which stand after those of features in a box.
+    """
 
     person: Person
     axes: tuple[Axis, ...]
+    named: tuple[NamedAxis, ...] = ()
     _passing: dict[tuple[str, int], frozenset[int]] = field(default_factory=dict)
+    _owns: dict[tuple[int, Open], Range] = field(default_factory=dict)
 
     @cached_property
     def axis_of(self) -> dict[int, int]:
@@ -149,36 +160,50 @@ class Ends:
         Returns:
             None if no end state is consistent.
         """
-        person, theory = self.person, self.person.theory
+        theory = self.person.theory
         moving = {
-            person.features[axis.place].name
-            for axis, o in zip(self.axes, box, strict=True)
-            if o.acts
+            name for axis, o in zip(self._every, box, strict=True) if o.acts for name in axis.moving
         }
-        ranges: dict[str, Range] = {}
-        for place, feature in enumerate(person.features):
-            ranges[feature.name] = self._own(place, box)
+        ranges = self._amounts(box) | self._fixed
+        for number, open_ in enumerate(box[: len(self.axes)]):
+            if open_.acts:
+                ranges[self._names[number]] = self._own(number, open_)
+        for name in self._listed & moving:
+            ranges[name] = self._shifted(name, ranges[name], box)
         wide = [name for name, _ in theory.causes if self._is_affected(name, moving)]
         for name in wide:
             ranges[name] = self._wide(theory.feature[name])
-        if not self._compute(ranges, moving):
+        if not self.recompute(ranges, moving):
             return None
         for _ in range(PASSES if wide else 0):
             before = dict(ranges)
-            if not self._narrow_by_laws(ranges, wide) or not self._compute(ranges, moving):
+            if not self._narrow_by_laws(ranges, wide) or not self.recompute(ranges, moving):
                 return None
             if ranges == before:
                 break
         return ranges
 
-    def _own(self, place: int, box: Box) -> Range:
+    @cached_property
+    def _fixed(self) -> dict[str, Range]:
+        """Return the ranges of all features without any action."""
+        return {name: Fixed(value) for name, value in self.person.row.items()}
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        """Return the feature of each axis."""
+        return tuple(axis.feature.name for axis in self.axes)
+
+    def _own(self, number: int, open_: Open) -> Range:
         """Return the range of a feature as its direct actions leave it."""
-        person = self.person
-        start, feature = person.initial[place], person.features[place]
-        number = self.axis_of.get(place)
-        if number is None or not box[number].acts:
-            return Fixed(start)
-        axis, open_ = self.axes[number], box[number]
+        key = number, open_
+        if key not in self._owns:
+            self._owns[key] = self._acted(number, open_)
+        return self._owns[key]
+
+    def _acted(self, number: int, open_: Open) -> Range:
+        """Return the range of a feature that may have direct actions."""
+        axis = self.axes[number]
+        start, feature = self.person.initial[axis.place], axis.feature
         if open_.low == open_.high and not open_.stays:
             return Fixed(axis.ends(open_.low))
         if feature.is_listed:
@@ -191,6 +216,69 @@ class Ends:
         low, high = axis.ends(open_.low), axis.ends(open_.high)
         found = Interval(interval_of(low).low, interval_of(high).high)
         return hull(found, interval_of(start)) if open_.stays else found
+
+    @cached_property
+    def _every(self) -> tuple[Axis | NamedAxis, ...]:
+        return (*self.axes, *self.named)
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        """Return the features that named actions may change."""
+        return frozenset(name for axis in self.named for name in axis.action.lists)
+
+    def _amounts(self, box: Box) -> dict[str, Range]:
+        """Return the ranges of the totals of resources."""
+        resources = self.person.theory.resources
+        if not resources:
+            return {}
+        low = high = self.person.amounts({})
+        for axis, open_ in zip(self._every, box, strict=True):
+            if open_.acts:
+                if not open_.stays:
+                    least = axis.least_used(open_.low, open_.high)
+                    low = tuple(map(Fraction.__add__, low, least))
+                most = axis.most_used(open_.low, open_.high)
+                high = tuple(map(Fraction.__add__, high, most))
+        return {
+            each.name: Interval(
+                around(least)[0],
+                around(most if each.limit is None else min(each.limit, most))[1],
+            )
+            for each, least, most in zip(resources, low, high, strict=True)
+        }
+
+    def _shifted(self, name: str, own: Range, box: Box) -> Range:
+        """Return the range of a feature that named actions may change as well.
+
+        Sound because its last value is the initial one, a target, or a value that an action sets, plus numbers that later
+        actions add, each as often as the box permits; a sum lies within the limits of the feature.
+        """
+        person = self.person
+        start, feature = person.initial[person.index[name]], person.theory.feature[name]
+        sets: list[str | int | float] = []
+        below = above = Fraction(0)
+        for axis, open_ in zip(self.named, box[len(self.axes) :], strict=True):
+            if not open_.acts:
+                continue
+            sets += [value for each, value in axis.action.sets if each == name]
+            for each, number in axis.action.adds:
+                if each == name:
+                    far = (open_.high + 1) * number
+                    below, above = below + min(far, Fraction(0)), above + max(far, Fraction(0))
+        if feature.is_listed:
+            values = [*sets, *([] if start is None else [start])]
+            places = {place for each in values if (place := feature.place(each)) is not None}
+            if isinstance(own, Among):
+                return Among(own.places | places, own.missing or start is None)
+            assert isinstance(own, Fixed)
+            places |= set() if own.value is None else {feature.places[own.value]}
+            return Among(frozenset(places), start is None)
+        base = hull(number_range(own), interval_of(start))
+        for value in sets:
+            base = hull(base, interval_of(value))
+        span = added(base, Interval(around(below)[0], around(above)[1]))
+        limits = hull(base, hull(interval_of(feature.minimum), interval_of(feature.maximum)))
+        return Interval(max(span.low, limits.low), min(span.high, limits.high), start is None)
 
     def _is_affected(self, name: str, moving: set[str]) -> bool:
         """Tell whether effects may change a governed feature."""
@@ -210,13 +298,19 @@ class Ends:
         if feature.is_listed:
             return Among(frozenset(range(feature.domain.size)), start is None)
         first, last = feature.domain.value(0), feature.domain.value(feature.domain.size - 1)
+        if feature.name in self._listed:  # a sum need not lie on the grid
+            last = max(last, feature.maximum)
         return hull(Interval(interval_of(first).low, interval_of(last).high), interval_of(start))
 
-    def _compute(self, ranges: dict[str, Range], moving: set[str]) -> bool:
-        """Add the ranges of computed features; return False if one is lost."""
+    def recompute(self, ranges: dict[str, Range], moving: set[str]) -> bool:
+        """Add the ranges of computed features; return False if one is lost.
+
+        Args:
+            ranges: The ranges of the other features.
+            moving: The features that direct actions change.
+        """
         person, theory = self.person, self.person.theory
         origin = person.origin
-        assert origin is not None
         reached = self._reaching(moving) if moving or theory.effects is Effects.SUPPORTED else set()
         if theory.effects is Effects.SUPPORTED:
             governed = {name for name, _ in theory.causes}
@@ -250,7 +344,6 @@ class Ends:
         """Return the values of a computed feature whose raw equation lies in an interval."""
         equation, origin = feature.equation, self.person.origin
         assert equation is not None
-        assert origin is not None
         if not raw.has_numbers:
             return NOTHING
         low, high = raw.low, raw.high
@@ -333,8 +426,11 @@ class Ends:
                     kept |= {place} & places if place is not None else set()
                 return Among(frozenset(kept), missing and (uncaused or (excused and start is None)))
             case Interval():
-                if uncaused:
+                if uncaused and may:
                     return own
+                if uncaused:
+                    unheaded = self._unheaded(feature, own)
+                    return hull(unheaded, interval_of(start)) if excused else unheaded
                 spans = [self._head_span(clause) for clause in may]
                 low = min((each.low for each in spans), default=INFINITE)
                 high = max((each.high for each in spans), default=-INFINITE)
@@ -349,6 +445,30 @@ class Ends:
             passing = self.passing(feature, test)
             places = places - passing if test.negated else places & passing
         return places
+
+    def _unheaded(self, feature: Feature, own: Interval) -> Interval:
+        """Return the values of an interval that may be in no head.
+
+        Sound because a value in no head fails the only test of each head that has one, and a value below a constant is at
+        most the number just below it: a whole number, or the double before the constant's own.
+        """
+        low, high = own.low, own.high
+        for clause in self.person.theory.rules_of[feature.name]:
+            if len(clause.head) != 1:
+                continue
+            test = clause.head[0]
+            assert not isinstance(test.constant, str)
+            constant = exact(test.constant)
+            match (test.comparator.opposite if test.negated else test.comparator).value:
+                case ">=":
+                    high = min(high, -_above(feature, -constant))
+                case ">":
+                    high = min(high, around(constant)[1])
+                case "=<":
+                    low = max(low, _above(feature, constant))
+                case "<":
+                    low = max(low, around(constant)[0])
+        return Interval(low, high, own.missing)
 
     def _head_span(self, clause: Clause) -> Interval:
         """Return an interval that contains the numbers of a head."""
@@ -378,7 +498,6 @@ class Ends:
     @cached_property
     def _sides(self) -> list[Expression]:
         origin = self.person.origin
-        assert origin is not None
         sides = dict.fromkeys(
             side for each in self.person.theory.relations for side in (each.left, each.right)
         )
@@ -396,6 +515,14 @@ class Ends:
             if isinstance(each, ConstraintException) and each.constraint == clause:
                 return not all(_may_be(facts.ranges[name], value) for name, value in each.values)
         return True
+
+
+def _above(feature: Feature, constant: Fraction) -> float:
+    """Return a lower bound on the values of a feature above a constant."""
+    if feature.kind is Kind.INT:
+        return around(Fraction(floor(constant) + 1))[0]
+    near = around(constant)[0]
+    return up(near) if exact(near) == constant else near
 
 
 def _may_be(range_: Range, value: Value) -> bool:

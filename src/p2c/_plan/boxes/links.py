@@ -93,7 +93,7 @@ def narrowed(
         _narrow_inputs(ends, link, target, ranges, wanted)
     result = list(box)
     for name, interval in wanted.items():
-        number = ends.axis_of.get(ends.person.index[name])
+        number = ends.axis_of.get(ends.person.index.get(name, -1))
         if number is not None:
             kept = _kept(ends.axes[number], box[number], interval)
             if kept is None:
@@ -112,7 +112,6 @@ def _narrow_inputs(
     """Narrow the inputs of an equation without limits and grid."""
     equation, origin = link.feature.equation, ends.person.origin
     assert equation is not None
-    assert origin is not None
     limited = equation.low is not None or equation.high is not None or equation.step is not None
     initial = origin.initial[link.feature.name]
     if limited or initial is None or origin.raw[link.feature.name] is None:

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from p2c._rules.evaluate import goal_holds, in_head
 from p2c._rules.meaning import (
@@ -18,28 +18,31 @@ from p2c._rules.meaning import (
     FeatureException,
     abduce,
     breached,
-    origin,
     supported_outcomes,
     triggered_outcomes,
     undefined,
     violated,
 )
 from p2c._rules.render import render_rule
-from p2c._spec.cost import Norm
+from p2c._spec.computed import origin_of
 from p2c._spec.feature import Grid, distance, exact, permits
+from p2c._spec.resources import ACTIONS, COST, amounts_of
 from p2c._spec.row import omitted_in
-from p2c._spec.spec import Effects, Exceptions, Minimize
+from p2c._spec.spec import Effects, Exceptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from p2c._rules.meaning import AbducedException, Outcome
     from p2c._rules.theory import Clause, Theory
     from p2c._spec.computed import Origin
     from p2c._spec.feature import Feature, Value
+    from p2c._spec.resources import NamedAction
 
-State = tuple["Value", ...]
-"""A value for every feature, in the problem's order."""
+State = tuple[Any, ...]
+"""A value for every feature, then the total of every resource, in order."""
+Totals = tuple[Fraction, ...]
+"""An amount of every resource, in the problem's order."""
 
 
 class Verdict(NamedTuple):
@@ -85,12 +88,13 @@ class Person:
     @cached_property
     def initial(self) -> State:
         """Return the state at the start."""
-        return tuple(self.row[each.name] for each in self.features)
+        values = (self.row[each.name] for each in self.features)
+        return (*values, *(Fraction(0) for _ in self.theory.resources))
 
     @cached_property
-    def origin(self) -> Origin | None:
+    def origin(self) -> Origin:
         """Return the start for computed features."""
-        return origin(self.theory, self.row)
+        return origin_of(self.features, self.row, omitted_in(self.row))
 
     @cached_property
     def broken(self) -> tuple[AbducedException, ...]:
@@ -126,23 +130,50 @@ class Person:
     # States.
 
     def named(self, state: State) -> dict[str, Value]:
-        """Return a state as a mapping."""
-        return {each.name: value for each, value in zip(self.features, state, strict=True)}
+        """Return a state as a mapping, with the totals of resources."""
+        return dict(zip(self.names, state, strict=True))
 
-    def after(self, state: State, feature: int, value: Value) -> State:
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of features and resources, in the order of states."""
+        resources = (each.name for each in self.theory.resources)
+        return (*(each.name for each in self.features), *resources)
+
+    @cached_property
+    def has_clocks(self) -> bool:
+        """Tell whether an equation reads a resource."""
+        resources = {each.name for each in self.theory.resources}
+        return any(e.equation and e.equation.reads & resources for e in self.theory.computed)
+
+    def after(self, state: State, feature: int, value: Value, used: Totals = ()) -> State:
         """Return the state after a change of one feature and all recomputation."""
+        return self.changed(state, ((feature, value),), used)
+
+    def changed(
+        self, state: State, changes: Iterable[tuple[int, Value]], used: Totals = ()
+    ) -> State:
+        """Return the state after changes, use of resources, and recomputation."""
         changed = list(state)
-        changed[feature] = value
-        if self.origin is None or not self.origin.features:
+        for feature, value in changes:
+            changed[feature] = value
+        for place, amount in enumerate(used, start=len(self.features)):
+            changed[place] += amount
+        if not self.origin.features:
             return tuple(changed)
         named = self.named(tuple(changed))
-        return tuple(self.origin.recomputed(named).values())
+        return tuple(self.origin.recomputed(named)[name] for name in self.names)
+
+    def end_of(self, state: State) -> State:
+        """Return the values of features that are not computed, by which ends differ."""
+        values = zip(self.features, state, strict=False)
+        return tuple(value for each, value in values if each.equation is None)
 
     def judge(self, state: State) -> Verdict:
         """Return the verdict of the rules on a state."""
-        verdict = self._verdicts.get(state)
+        key = state if self.has_clocks else state[: len(self.features)]
+        verdict = self._verdicts.get(key)
         if verdict is None:
-            verdict = self._verdicts[state] = self._judged(state)
+            verdict = self._verdicts[key] = self._judged(state)
         return verdict
 
     def _judged(self, state: State) -> Verdict:
@@ -163,6 +194,30 @@ class Person:
         """Tell whether a direct action is permitted, whatever was set before."""
         own = self.features[feature]
         return value is not None and permits(own, state[feature], value, direct=True)
+
+    # Resources.
+
+    def named_action(self, place: int) -> NamedAction | None:
+        """Return the named action at a place after all features; None for a feature."""
+        number = place - len(self.features)
+        return self.theory.named_actions[number] if number >= 0 else None
+
+    def totals(self, state: State) -> Totals:
+        """Return the totals of the resources in a state."""
+        return state[len(self.features) :]
+
+    def used(self, feature: int, start: Value, end: Value) -> Totals:
+        """Return the amounts that a direct change uses."""
+        return self.amounts(amounts_of(self.features[feature], start, end))
+
+    def amounts(self, given: Mapping[str, Fraction]) -> Totals:
+        """Return amounts by name in the order of the resources."""
+        return tuple(given.get(each.name, Fraction(0)) for each in self.theory.resources)
+
+    def exceeds(self, totals: Totals) -> bool:
+        """Tell whether amounts are above the limit of a resource."""
+        pairs = zip(self.theory.resources, totals, strict=True)
+        return any(each.limit is not None and total > each.limit for each, total in pairs)
 
     # Costs.
 
@@ -190,44 +245,49 @@ class Person:
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
-        """Return the weight of each feature as a whole number."""
-        return tuple(int(exact(each.weight) * self.measure.weights) for each in self.features)
+        """Return the weight of each feature and named action as a whole number."""
+        own = (int(exact(each.weight) * self.measure.weights) for each in self.features)
+        return (*own, *(self.measure.weights for _ in self.theory.named_actions))
+
+    def share(self, length: Fraction) -> Fraction:
+        """Return the share of a named action in the cost, its weight aside."""
+        norm = self.theory.norm
+        return (length * self.measure.lengths) ** norm.power if norm.by_distance else length
+
+    def total(self, shares: Iterable[int | Fraction], totals: Totals) -> int | Fraction:
+        """Return the cost of weighted shares and amounts of resources, as a measure."""
+        pairs = zip(self.theory.resources, totals, strict=True)
+        weighed = sum((each.weight * total for each, total in pairs), Fraction(0))
+        cost: int | Fraction = self.theory.norm.total(shares)  # type: ignore[type-var]
+        return cost + weighed * self._unit if weighed else cost
+
+    @cached_property
+    def _unit(self) -> int:
+        """Return the measure of a cost of 1."""
+        norm, (weights, lengths) = self.theory.norm, self.measure
+        return weights * (lengths**norm.power if norm.by_distance else 1)
+
+    def objectives(
+        self, cost: int | Fraction, direct: int, totals: Sequence[Fraction]
+    ) -> tuple[int | Fraction, ...]:
+        """Return the values of the objectives in their order."""
+        resources = (each.name for each in self.theory.resources)
+        values = dict(zip(resources, totals, strict=True)) | {COST: cost, ACTIONS: direct}
+        return tuple(values[each] for each in self.theory.objectives)
 
     def length(self, feature: int, start: Value, end: Value) -> int:
         """Return the distance of a change as a whole number."""
         return int(distance(self.features[feature], start, end) * self.measure.lengths)
 
-    def price(self, spent: int, length: int) -> int:
-        """Return the share that a direct action adds to its feature's cost.
-
-        Args:
-            spent: Distance of earlier direct actions on the same feature.
-            length: Distance of the action.
-
-        Returns:
-            The added share; where the largest feature counts, the whole share.
-        """
-        match self.theory.norm:
-            case Norm.L0:
-                return 1
-            case Norm.L1:
-                return length
-            case Norm.L2:
-                return (spent + length) ** 2 - spent**2
-            case Norm.LINF:
-                return spent + length
-
-    def cost(self, measure: int) -> float:
-        """Return the contract's cost of a measure in whole numbers."""
-        norm, (weights, lengths) = self.theory.norm, self.measure
-        unit = weights * (lengths**norm.power if norm.by_distance else 1)
-        share = Fraction(measure, unit)
-        return math.sqrt(share) if norm.power == 2 else float(share)
+    def cost(self, measure: int | Fraction) -> float:
+        """Return the contract's cost of a measure."""
+        share = Fraction(measure) / self._unit
+        return math.sqrt(share) if self.theory.norm.power == 2 else float(share)
 
     @property
-    def counts_first(self) -> bool:
-        """Tell whether the number of direct actions comes before the cost."""
-        return self.theory.minimize is Minimize.ACTIONS
+    def cost_place(self) -> int:
+        """Return the place of the cost among the objectives."""
+        return self.theory.objectives.index(COST)
 
     # Text.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from p2c._plan.boxes.person import Person
@@ -16,16 +17,18 @@ from p2c._plan.outcome import (
     Infeasible,
     Question,
     Step,
+    TakenAction,
 )
-from p2c._rules.meaning import ConstraintException, EquationException, FeatureException
+from p2c._rules.meaning import Change, ConstraintException, EquationException, FeatureException
 from p2c._rules.render import render_rule
+from p2c._spec.resources import uses_of
 from p2c._spec.spec import Exceptions
 from p2c.errors import Fault, RowError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from p2c._plan.boxes.orders import Arrival
+    from p2c._plan.boxes.orders import Act, Arrival
     from p2c._plan.boxes.person import State
     from p2c._plan.outcome import Action, Plan
     from p2c._plan.search.best_first import Limits
@@ -46,9 +49,16 @@ def may_arrive(theory: Theory, state: Mapping[str, Value], limits: Limits) -> bo
 
 
 def plans(
-    theory: Theory, state: Mapping[str, Value], limits: Limits, *, lasting: bool = False
+    theory: Theory,
+    state: Mapping[str, Value],
+    limits: Limits,
+    *,
+    lasting: bool = False,
+    front: int = 0,
 ) -> Iterator[Plan]:
     """Yield plans to distinct end states, cheapest first.
+
+    With a `front`, they are one for each Pareto-optimal vector of so many first objectives instead.
 
     The only answer is `already` where the goal holds at the start, and `infeasible` where there is no path. Where a limit
     ends the search, the last answer gave up.
@@ -59,14 +69,20 @@ def plans(
     if person.judge(person.initial).final:
         yield Already(question)
         return
+    search = Search(person, limits, lasting=lasting)
+    yield from _told(person, question, search.front(front) if front else search.arrivals())
+
+
+def _told(person: Person, question: Question, arrivals: Iterator[Arrival]) -> Iterator[Plan]:
+    """Yield the plans of paths, or the answer without a path."""
     is_open = False
     try:
-        for arrival in Search(person, limits, lasting=lasting).arrivals():
+        for arrival in arrivals:
             is_open = True
             yield plan_of(person, question, arrival)
     except Stopped as stopped:
         best = stopped.arrival and plan_of(person, question, stopped.arrival)
-        bound = 0.0 if person.counts_first else person.cost(stopped.key.first)
+        bound = 0.0 if person.cost_place else person.cost(stopped.key.objectives[0])
         yield GaveUp(question, bound, best and replace(best, proof="none"))
         return
     if not is_open:
@@ -90,23 +106,56 @@ def plan_of(person: Person, question: Question, arrival: Arrival) -> Found:
     steps: list[Step] = []
     actions: list[Action] = []
     state = person.initial
-    for act in arrival.acts:
-        feature = person.features[act.feature]
-        if act.direct:
-            cost = float(person.theory.norm.action_cost(feature, act.start, act.end))
-            actions.append(DirectAction(feature.name, act.start, act.end, cost))
-        else:
-            actions.append(CausalAction(feature.name, act.start, act.end, act.because, act.assumed))
-        after = person.after(state, act.feature, act.end)
-        actions += _recomputed(person, state, after)
-        state = after
+    for run in _runs(person, arrival.acts):
+        before = state
+        for act in run:
+            state = _after(person, state, act)
+        actions.append(_action(person, run, before, state))
+        actions += _recomputed(person, before, state)
         if person.judge(state).consistent:
-            steps.append(Step(tuple(actions), person.named(state)))
+            named = person.named(state)
+            steps.append(
+                Step(tuple(actions), {each.name: named[each.name] for each in person.features})
+            )
             actions = []
     assert not actions, "a path ends in a consistent state"
-    key = arrival.key
-    return Found(
-        question, person.cost(key.second if person.counts_first else key.first), tuple(steps)
+    cost = arrival.key.objectives[person.cost_place]
+    return Found(question, person.cost(cost), tuple(steps))
+
+
+def _runs(person: Person, acts: Sequence[Act]) -> Iterator[tuple[Act, ...]]:
+    """Yield the actions of a path, consecutive repetitions of a named one together."""
+    first = len(person.features)
+    numbered = groupby(
+        enumerate(acts), lambda each: (each[1].feature, each[1].feature < first and each[0])
+    )
+    return (tuple(act for _, act in run) for _, run in numbered)
+
+
+def _after(person: Person, state: State, act: Act) -> State:
+    """Return the state after an action of a path."""
+    action = person.named_action(act.feature)
+    if action is not None:
+        ends = [(person.index[each.feature], each.end) for each in act.changes]
+        return person.changed(state, ends, person.amounts(dict(action.uses)))
+    used = person.used(act.feature, act.start, act.end) if act.direct else ()
+    return person.after(state, act.feature, act.end, used)
+
+
+def _action(person: Person, run: Sequence[Act], before: State, after: State) -> Action:
+    """Return an action as plans list it, with all its repetitions."""
+    act, taken = run[0], person.named_action(run[0].feature)
+    if taken is not None:
+        names = dict.fromkeys(each.feature for one in run for each in one.changes)
+        places = [(name, person.index[name]) for name in names]
+        changes = (Change(name, before[p], after[p]) for name, p in places if before[p] != after[p])
+        return TakenAction.of(taken, len(run), tuple(changes))
+    feature = person.features[act.feature]
+    if not act.direct:
+        return CausalAction(feature.name, act.start, act.end, act.because, act.assumed)
+    cost = float(person.theory.norm.action_cost(feature, act.start, act.end))
+    return DirectAction(
+        feature.name, act.start, act.end, cost, uses_of(feature, act.start, act.end)
     )
 
 

@@ -6,8 +6,6 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from p2c._plan.boxes.ranges import INFINITE, Among, Fixed, Interval
 from p2c._spec.feature import exact
 
@@ -124,6 +122,7 @@ class CheapestScores:
 
     scores: Scores
     _costs: dict[int, CellCosts | None] = field(default_factory=dict)
+    _known: dict[tuple[int, Open], list[tuple[int, int, Part]] | None] = field(default_factory=dict)
 
     def cheapest(
         self, box: tuple[Open, ...], ranges: dict[str, Range], within: Mapping[str, tuple[int, int]]
@@ -142,7 +141,10 @@ class CheapestScores:
             number = ends.axis_of.get(person.index[name])
             axis_parts: list[tuple[int, int, Part]] | None = None
             if number is not None and box[number].acts and not ends.axes[number].free:
-                axis_parts = self._parts(number, box[number])
+                key = number, box[number]
+                if key not in self._known:
+                    self._known[key] = self._parts(*key)
+                axis_parts = self._known[key]
                 if axis_parts is None:
                     return None
             if axis_parts is None:
@@ -164,6 +166,8 @@ class CheapestScores:
             return False
         most = sum(each[-1] for each in costs)
         unit = max(1, most >> BITS)
+        import numpy as np  # rules alone do without it
+
         search = model.cheapest(
             [np.array(each, dtype=np.int64) for each in cells],
             [np.array([c // unit for c in each], dtype=np.int64) for each in costs],

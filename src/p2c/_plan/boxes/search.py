@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from p2c._plan.boxes.axis import Open, axes_of
+from p2c._plan.boxes.axis import Axis, Open, axes_of, named_axes_of
 from p2c._plan.boxes.ends import Ends
 from p2c._plan.boxes.links import links_of, narrowed
 from p2c._plan.boxes.orders import Arrival, Key, Node, Orders
 from p2c._plan.boxes.scores import CheapestScores, Part, Point, Scores, parsed_model
 from p2c._plan.search.best_first import LimitReached
-from p2c._spec.spec import Minimize
+from p2c._spec.resources import COST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from fractions import Fraction
 
-    from p2c._plan.boxes.axis import Axis
+    from p2c._plan.boxes.axis import NamedAxis
     from p2c._plan.boxes.links import Cells, Link
     from p2c._plan.boxes.orders import Act
     from p2c._plan.boxes.person import Person, State
@@ -84,8 +86,9 @@ class Search:
     _pushed: int = 0
 
     def __post_init__(self) -> None:
-        self.axes = axes_of(self.person)
-        self.ends = Ends(self.person, self.axes)
+        axes, named = axes_of(self.person), named_axes_of(self.person)
+        self.axes: tuple[Axis | NamedAxis, ...] = (*axes, *named)
+        self.ends = Ends(self.person, axes, named)
         model = parsed_model(self.person.theory)
         self.scores = None if model is None else Scores(self.ends, model)
         self.cheapest: CheapestScores | None = None
@@ -97,7 +100,7 @@ class Search:
         self._relevant = relevant_axes(self.person, self.axes)
         above = [self.person.theory.upstream[each.name] for each in theory.computed]
         read = frozenset().union(*above)
-        self._inputs = tuple(n for n, a in enumerate(self.axes) if a.feature.name in read)
+        self._inputs = tuple(n for n, a in enumerate(axes) if a.name in read)
 
     @property
     def root(self) -> Box:
@@ -114,10 +117,42 @@ class Search:
         Raises:
             Stopped: A limit was reached.
         """
-        self._add(self._whole)
         ended: set[State] = set()
+        for arrival in self._arrivals(lambda _: False):
+            end = self.person.end_of(arrival.state)
+            if end not in ended:
+                ended.add(end)
+                yield arrival
+
+    def front(self, count: int) -> Iterator[Arrival]:
+        """Yield a path for each Pareto-optimal vector of objectives, ascending.
+
+        Sound because paths come in the order of their vectors, so a path that is at least as good in every objective comes
+        first, and the key of a search node bounds each objective of its paths on its own.
+
+        Args:
+            count: The number of objectives of a vector.
+
+        Raises:
+            Stopped: A limit was reached.
+        """
+        kept: list[tuple[int | Fraction, ...]] = []
+
+        def is_beaten(key: Key) -> bool:
+            pairs = (zip(each, key.objectives[:count], strict=True) for each in kept)
+            return any(all(one <= other for one, other in each) for each in pairs)
+
+        for arrival in self._arrivals(is_beaten):
+            kept.append(arrival.key.objectives[:count])
+            yield arrival
+
+    def _arrivals(self, is_beaten: Callable[[Key], bool]) -> Iterator[Arrival]:
+        """Yield paths in the contract's order, aside from nodes that are beaten."""
+        self._add(self._whole if self.scores else self._shaved())
         while self._queue:
             key, _, item = heapq.heappop(self._queue)
+            if is_beaten(key):
+                continue
             try:
                 self.limits.check()
             except LimitReached:
@@ -127,9 +162,7 @@ class Search:
                 raise Stopped(key, best) from None
             match item:
                 case Arrival():
-                    if item.state not in ended:
-                        ended.add(item.state)
-                        yield item
+                    yield item
                     continue
                 case Walk(orders, node, acts):
                     if node not in orders.passed:
@@ -158,6 +191,33 @@ class Search:
         """Return the area of all action sets."""
         return Area(self.root, tuple(each.cells for each in self.links))
 
+    def _shaved(self) -> Area:
+        """Return the area of all action sets without closed ends of axes.
+
+        Sound because every part that is left out holds no plan, whatever the other axes do.
+        """
+        area = self._whole
+        for place in self._relevant:
+            stays, low, high = area.box[place]
+            stays = stays and not self._is_closed(area, place, Open(True, 0, -1))
+            first = partial(self._is_closed_to, area, place, low, 1)
+            low += _largest(high - low + 1, first)
+            last = partial(self._is_closed_to, area, place, high, -1)
+            high -= _largest(high - low + 1, last)
+            if low > high and not stays:
+                return area
+            area = area._replace(box=_with(area.box, place, Open(stays, low, high)))
+        return area
+
+    def _is_closed_to(self, area: Area, place: int, end: int, way: int, count: int) -> bool:
+        """Tell whether positions from an end of an axis hold no plan."""
+        other = end + way * (count - 1)
+        return self._is_closed(area, place, Open(False, min(end, other), max(end, other)))
+
+    def _is_closed(self, area: Area, place: int, open_: Open) -> bool:
+        """Tell whether a part of an area holds no plan."""
+        return self._narrow(area._replace(box=_with(area.box, place, open_))) is None
+
     def _open(self, key: Key, area: Area) -> None:
         """Divide an area, or wait where the model makes it dearer than its key."""
         box = area.box
@@ -174,7 +234,8 @@ class Search:
             return
         own = self.bound(box)
         assert own is not None
-        dearer = max(key, own._replace(first=own.first + point.cost))
+        cost, *rest = own.objectives
+        dearer = max(key, own._replace(objectives=(cost + point.cost, *rest)))
         if dearer > key:
             self._push(dearer, Dear(area, point))
         else:
@@ -194,6 +255,8 @@ class Search:
                         cells = (*area.cells[:place], part, *area.cells[place + 1 :])
                         self._add(Area(area.box, cells), key)
                 return
+        if self.links and self._divide_inputs(key, area, point):
+            return
         core = list(area.box)
         for place, open_ in enumerate(area.box):
             choice = point.parts.get(place)
@@ -202,11 +265,41 @@ class Search:
             for other in _without(open_, choice):
                 core[place] = other
                 self._add(Area(tuple(core), area.cells), key)
-            if choice is None or choice.stays:
-                core[place] = Open(True, 0, -1)
-            else:
-                core[place] = Open(False, choice.low, choice.high)
+            core[place] = _within(choice)
         self._divide_core(key, Area(tuple(core), area.cells), point)
+
+    def _divide_inputs(self, key: Key, area: Area, point: Point) -> bool:
+        """Divide the inputs of equations at a point, until its computed cells follow.
+
+        So what the equations exclude is excluded once for all choices of the other axes.
+
+        Returns:
+            False if the point's inputs lead to the cells of the area.
+        """
+        state = self.person.initial
+        for place in self._inputs:
+            open_, choice = area.box[place], point.parts.get(place)
+            others = _without(open_, choice) if choice is not None and not open_.is_single else []
+            if others:
+                assert choice is not None
+                for part in (*others, _within(choice)):
+                    self._add(area._replace(box=_with(area.box, place, part)), key)
+                return True
+            axis = self.axes[place]
+            assert isinstance(axis, Axis)
+            if not open_.stays:
+                at = open_.low if choice is None else choice.nearest
+                state = self.person.after(state, axis.place, axis.ends(at))
+        named = self.person.named(state)
+        assert self.scores is not None
+        for link, (low, high) in zip(self.links, area.cells, strict=True):
+            name = link.feature.name
+            if not low <= self.scores.model.cell(name, named[name]) <= high:
+                if not any(area.box[place].low < area.box[place].high for place in self._inputs):
+                    return False
+                self._halve_input(area, key)
+                return True
+        return False
 
     def _divide_core(self, key: Key, area: Area, point: Point) -> None:
         """Divide the part of a point at its nearest positions, or in halves."""
@@ -245,7 +338,7 @@ class Search:
         state = self.person.initial
         for place, open_ in enumerate(box):
             if open_.acts:
-                axis = self.axes[place]
+                axis = self.ends.axes[place]
                 position = nearest.get(place, open_.low)
                 state = self.person.after(state, axis.place, axis.ends(position))
         return self.person.judge(state).final
@@ -296,16 +389,23 @@ class Search:
     @staticmethod
     def _prices_model(theory: Theory, model: ParsedModel) -> bool:
         """Tell whether the cheapest accepted cells bound the cost of every plan."""
-        additive = not theory.norm.largest and theory.minimize is Minimize.COST
-        return additive and theory.wants_yes and not model.lined and model.is_compiled
+        additive = not theory.norm.largest and theory.objectives[0] == COST
+        plain = additive and not theory.named_actions
+        return plain and theory.wants_yes and not model.lined and model.is_compiled
 
     def bound(self, box: Box) -> Key | None:
-        """Return a bound on the paths of a box; None if an axis can do nothing.
+        """Return a bound on the paths of a box.
 
         Sound because every action set of the box takes, of each axis that may not stay, one position, and costs add up or
-        their largest counts; a position costs at least what `Axis.least` says.
+        their largest counts; a position costs at least what `Axis.least` says. Resources only grow.
+
+        Returns:
+            None if an axis can do nothing, or a limit is exceeded.
         """
-        shares, way, direct = [], 0, 0
+        shares: list[int | Fraction] = []
+        way: int | Fraction = 0
+        direct = repeats = 0
+        totals = self.person.amounts({})
         for axis, open_ in zip(self.axes, box, strict=True):
             if open_.stays:
                 continue
@@ -317,9 +417,15 @@ class Search:
             shares.append(weight * share)
             way += weight * far
             direct += count
-        cost = int(self.person.theory.norm.total(shares))
-        first, second = (direct, cost) if self.person.counts_first else (cost, direct)
-        return Key(first, second, direct, way)
+            repeats += axis.repeats(open_.low)
+            if totals:
+                least_used = axis.least_used(open_.low, open_.high)
+                totals = tuple(a + b for a, b in zip(totals, least_used, strict=True))
+        most = self.person.theory.max_actions
+        if self.person.exceeds(totals) or (most is not None and direct > most):
+            return None
+        cost = self.person.total(shares, totals)
+        return Key(self.person.objectives(cost, direct, totals), direct, direct, repeats, way)
 
     def _divide(self, area: Area, above: Key) -> None:
         """Add the parts of an area: with and without an action, or the halves of an axis."""
@@ -343,6 +449,25 @@ class Search:
         self._add(area._replace(box=_with(area.box, place, open_)), above)
 
 
+def _largest(most: int, holds: Callable[[int], bool]) -> int:
+    """Return the largest number that passes a monotone test; 0 if none does."""
+    low = 0
+    while low < most:
+        middle = (low + most + 1) // 2
+        if holds(middle):
+            low = middle
+        else:
+            most = middle - 1
+    return low
+
+
+def _within(part: Part | None) -> Open:
+    """Return the open part of an axis that is the choice of a point."""
+    if part is None or part.stays:
+        return Open(True, 0, -1)
+    return Open(False, part.low, part.high)
+
+
 def _without(open_: Open, part: Part | None) -> list[Open]:
     """Return the open parts of an axis that differ from the choice of a point."""
     if part is None or part.stays:
@@ -353,13 +478,13 @@ def _without(open_: Open, part: Part | None) -> list[Open]:
     return [each for each in others if each.stays or each.acts]
 
 
-def relevant_axes(person: Person, axes: tuple[Axis, ...]) -> tuple[int, ...]:
-    """Return the axes in the order of division, consulted ones first."""
+def relevant_axes(person: Person, axes: tuple[Axis | NamedAxis, ...]) -> tuple[int, ...]:
+    """Return the axes in the order of division, consulted features first."""
     read = set(person.theory.consulted)
     for name in tuple(read):
         read |= person.theory.upstream[name]
     numbers = range(len(axes))
-    return tuple(sorted(numbers, key=lambda n: axes[n].feature.name not in read))
+    return tuple(sorted(numbers, key=lambda n: not read.intersection(axes[n].moving)))
 
 
 def _with(box: Box, place: int, open_: Open) -> Box:

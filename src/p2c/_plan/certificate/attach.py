@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import p2c_verify
-from p2c._plan.certificate.canonical import canonical
+from p2c._plan.certificate.canonical import canonical, canonical_row
 from p2c._plan.certificate.certify import certificate_for
 from p2c._plan.outcome import Already, Found, GaveUp, Infeasible, answer_to
 from p2c.errors import UncertifiedError
@@ -33,10 +33,10 @@ def with_certificate(theory: Theory, plan: Plan, *, time_limit: float | None = N
     try:
         if isinstance(plan, GaveUp) or plan.proof == "none":
             raise UncertifiedError("no certificate: the answer claims nothing that could be proved")
-        initial = dict(question.initial)
+        row = question.row
         seconds = None if time_limit is None else time_limit / 2
-        certificate = certificate_for(theory, initial, plan.to_dict(), time_limit=seconds)
-        verify_claim(theory, initial, plan.to_dict(), certificate)
+        certificate = certificate_for(theory, row, plan.to_dict(), time_limit=seconds)
+        verify_claim(theory, row, plan.to_dict(), certificate)
     except UncertifiedError as error:
         return answer_to(replace(question, uncertified=str(error)), plan)
     certified = answer_to(replace(question, certificate=certificate), plan)
@@ -55,7 +55,7 @@ def verify_claim(
     Raises:
         UncertifiedError: The checker does not accept them.
     """
-    documents = (canonical(theory), dict(row), dict(plan), dict(certificate))
+    documents = (canonical(theory), canonical_row(row), dict(plan), dict(certificate))
     try:
         return p2c_verify.verify(*(parse(json.dumps(each)) for each in documents))
     except p2c_verify.VerifyError as error:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from p2c._plan.certificate.canonical import canonical
+from p2c._plan.certificate.canonical import canonical, canonical_row
 from p2c._plan.certificate.splits import Split, Splits
 from p2c.errors import UncertifiedError
 from p2c_verify.claims import FORMAT, digests, opened, replay
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from p2c._rules.theory import Theory
     from p2c._spec.feature import Value
     from p2c_verify.facts import Facts, Judge
-    from p2c_verify.forest import Leaf
+    from p2c_verify.forest import Part
     from p2c_verify.transitions import Measure, Node
     from p2c_verify.values import Span
 
@@ -94,9 +94,9 @@ class RecordingForest(Forest):
         self.theory, self.problem, self.clock = theory, problem, clock
         super().__init__(data, problem, records)
 
-    def _leaf(self, values: Any, tests: Any) -> Leaf:
+    def _part(self, data: Any) -> Part:
         self.clock.check()
-        return super()._leaf(values, tests)
+        return super()._part(data)
 
     def weights(self, number: int, sets: Sets) -> list[list[Fraction]]:
         """Record a curve at the ends of its values."""
@@ -113,7 +113,7 @@ class RecordingForest(Forest):
         sizes = model.score.lines[number].of(np.array([value / scale]))[0]
         return [Fraction(str(float(size))) for size in sizes]
 
-    def recorded(self, sets: Sets, cells: Sequence[Spans]) -> int:
+    def recorded(self, sets: Sets, cells: Sequence[int]) -> int:
         """Return the model's answer about a single state; ask the model if there is none."""
         key = self.key(sets, cells)
         if key is not None and key not in self.records.answers:
@@ -154,7 +154,7 @@ def certificate_for(
     clock = Clock(time_limit)
     document = parse(json.dumps(canonical(theory)))
     clock.check()
-    person = parse(json.dumps(dict(row)))
+    person = parse(json.dumps(canonical_row(row)))
     records = Records({}, {})
     forest = partial(RecordingForest, theory, clock)
     try:
@@ -295,10 +295,10 @@ class Certifier:
     def _add(self, box: Box, tokens: list[Any]) -> None:
         """Add a box with its cover to the lemmas."""
         pairs = zip(range(len(box)), box, self.cover.root(), strict=True)
-        lemma = Noting(tuple((place, own) for place, own, most in pairs if own != most))
+        lemma = Noting({place: own for place, own, most in pairs if own != most})
         lemma.number, lemma.used = len(self.lemmas), self.used
         self.lemmas.append(lemma)
-        choices = [[place, *own] for place, own in lemma.choices]
+        choices = [[place, *own] for place, own in lemma.choices.items()]
         self.proofs.append([choices, tokens])
 
     def _generalized(self, box: Box, split: Split, root: Box) -> tuple[Box, list[Any]]:

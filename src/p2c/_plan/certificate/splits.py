@@ -11,7 +11,7 @@ from p2c_verify.problem import Formula
 from p2c_verify.values import MAYBE, MISSING, Sets, Spans, is_single, union
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from p2c_verify.cover import Box, Cover
     from p2c_verify.facts import Facts
@@ -30,6 +30,7 @@ class Splits:
         self.formulas = list(formulas([cover.judge.final, *rules]))
         """All formulas of the goal, the laws and the constraints, the goal first."""
         self.tests = [each for each in self.formulas if each.kind == "test"]
+        self.raw = {each.feature.index: each.raw for each in self.problem.equations}
         self.asks_model = any(each.kind == "accepted" for each in self.formulas)
 
     def best(self, box: Box, ends: Sets) -> Split | None:
@@ -48,12 +49,14 @@ class Splits:
     def _undecided(self, facts: Facts) -> Iterator[Formula]:
         """Yield undecided tests, those of undecided parts of the goal and laws first."""
         open_ = formulas([self.cover.judge.final], lambda each: facts.truth(each) == MAYBE)
-        for each in itertools.chain(open_, self.tests):
-            if each.kind == "test" and facts.truth(each) == MAYBE:
+        for each in itertools.chain(open_, self.formulas):
+            if each.kind in ("test", "sign") and facts.truth(each) == MAYBE:
                 yield each
 
     def _at_test(self, box: Box, test: Formula) -> Split | None:
         """Return a split after which a test is decided, or nearer to it."""
+        if test.kind == "sign" or test.feature in self.raw:
+            return self._at_input(box, test.reads)
         place = test.feature
         targets = box[place].targets
         if not targets:
@@ -64,6 +67,39 @@ class Splits:
             if self._divides(box, place, cut):
                 return [place, cut]
         return None
+
+    def _at_input(self, box: Box, reads: Iterable[int]) -> Split | None:
+        """Return a split of the widest feature that an expression reads."""
+        waiting, inputs = list(reads), set[int]()
+        while waiting:
+            place = waiting.pop()
+            if place not in inputs:
+                inputs.add(place)
+                waiting += self.raw[place].reads if place in self.raw else ()
+        open_ = [place for place in sorted(inputs) if box[place].targets]
+        for place in open_:
+            if box[place].stays and (place in self.cover.causes or is_single(box[place].targets)):
+                return place
+        wide = [place for place in open_ if self._ends(box, place)]
+        if not wide:
+            return None
+        place = max(wide, key=lambda each: self._width(box, each))
+        low, high = self._ends(box, place)
+        return [place, (low + high) // 2]
+
+    def _ends(self, box: Box, place: int) -> tuple[int, ...]:
+        """Return the least and greatest value of an open feature, nothing if they agree."""
+        values = [value for span in box[place].targets for value in span]
+        own = self.cover.initial[place][0][0]
+        values += [own] if box[place].stays and own != MISSING else []
+        return (min(values), max(values)) if min(values) < max(values) else ()
+
+    def _width(self, box: Box, place: int) -> Fraction:
+        """Return the share of a feature's values between the ends of a box."""
+        low, high = self._ends(box, place)
+        points = self.problem.features[place].points
+        assert points is not None
+        return Fraction(high - low, max(points[-1] - points[0], 1))
 
     def _divides(self, box: Box, place: int, cut: int) -> bool:
         """Tell whether a cut leaves something on both sides."""
@@ -76,6 +112,8 @@ class Splits:
     def _any_split(self, box: Box) -> Split | None:
         """Return a split of any feature that matters and is not decided."""
         places = self.problem.relevant | {each.feature for each in self.tests}
+        for raw in self.raw.values():
+            places |= raw.reads
         if self.forest is not None:
             places |= {axis.feature.index for axis in self.forest.axes}
         for place in sorted(places):

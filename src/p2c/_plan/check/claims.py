@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from p2c._plan.check.replay import same_number
-from p2c._plan.outcome import Found, GaveUp, Infeasible
-from p2c._plan.plan_json import Status
+from p2c._plan.outcome import Found, GaveUp, Infeasible, TakenAction
+from p2c._plan.plan_json import Status, answer_of
 from p2c._spec.feature import exact
-from p2c._spec.spec import Minimize
+from p2c._spec.resources import ACTIONS, COST
 from p2c.errors import Fault
 
 if TYPE_CHECKING:
@@ -37,8 +37,11 @@ def claims(theory: Theory, plan: PlanRecord) -> tuple[str, ...]:
             nearer = f"only {plan.asked.nearest - 1} to nearer ends"
             return (f"that no cheaper path leads there, and {nearer}",)
         case Status.FOUND if plan.optimal:
-            fewest = theory.minimize is Minimize.ACTIONS
-            return (f"that no {'shorter or ' if fewest else ''}cheaper path exists",)
+            if theory.objectives == (COST,):
+                return ("that no cheaper path exists",)
+            if theory.objectives == (ACTIONS, COST):
+                return ("that no shorter or cheaper path exists",)
+            return (f"that no path is better by {', then '.join(theory.objectives)}",)
         case Status.INFEASIBLE:
             return ("that no path exists", *([BLOCKED] if plan.blockers else []))
         case Status.GAVE_UP if plan.bound:
@@ -121,12 +124,20 @@ def _wrong_blockers(plan: PlanRecord, answer: Infeasible) -> Iterator[Fault]:
 
 
 def _better(theory: Theory, path: Found, plan: PlanRecord) -> bool:
-    """Tell whether a path is cheaper than a plan or, where that comes first, shorter."""
-    if theory.minimize is Minimize.ACTIONS:
-        actions = sum(each.direct for step in plan.steps for each in step.actions)
-        if actions != len(path.actions):
-            return len(path.actions) < actions
-    return above(plan.cost, path.cost)
+    """Tell whether a path is better than a plan by the objectives in their order."""
+    own, other = _objectives(answer_of(plan), theory), _objectives(path, theory)
+    for mine, less in zip(own, other, strict=True):
+        if not same_number(exact(mine), exact(less)):
+            return less < mine
+    return False
+
+
+def _objectives(path: Plan, theory: Theory) -> list[Number]:
+    """Return the values of the objectives of a path in their order."""
+    taken = {each.feature for each in path.actions if isinstance(each, TakenAction)}
+    single = sum(not isinstance(each, TakenAction) for each in path.actions)
+    values = {**path.uses, COST: path.cost or 0, ACTIONS: single + len(taken)}
+    return [values.get(each, 0) for each in theory.objectives]
 
 
 def above(one: Number | None, other: Number) -> bool:

@@ -6,16 +6,19 @@ value that the action claims, where that is a value at all, so that one run find
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from p2c._plan.plan_json import DirectRecord, TakenRecord
 from p2c._rules.evaluate import goal_holds, in_head
 from p2c._rules.meaning import (
     allows,
     breached,
     candidate_values,
+    changes_of,
     consistent,
     fired,
     may_act,
@@ -27,21 +30,22 @@ from p2c._rules.meaning import (
 from p2c._rules.parse import parse
 from p2c._rules.render import render_rule
 from p2c._spec.feature import Action, Kind, exact, permits
+from p2c._spec.resources import amounts_of, number_of
 from p2c._spec.row import read_value
 from p2c._spec.spec import Effects
-from p2c.errors import Fault, RuleError, suggestion
+from p2c.errors import Fault, RuleError, counted, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from fractions import Fraction
+    from collections.abc import Callable, Iterable, Mapping
 
-    from p2c._plan.plan_json import ActionRecord, Record, StepRecord
+    from p2c._plan.plan_json import CausalRecord, Record, StepRecord
     from p2c._rules.meaning import AbducedException
     from p2c._rules.syntax import Rule
     from p2c._rules.theory import Clause, Theory
     from p2c._spec.computed import Origin
     from p2c._spec.cost import Norm
     from p2c._spec.feature import Feature, Value
+    from p2c._spec.resources import NamedAction
 
     Goal = Callable[[Record], bool]
     """Tells whether a state is wanted; whether it is consistent is asked elsewhere."""
@@ -67,11 +71,16 @@ class Replay:
         self.exceptions = exceptions
         self.norm = norm
         self.goal = goal or partial(goal_holds, theory)
-        self.state = dict(initial)
-        self.path = [dict(initial)]
+        nothing: dict[str, Any] = {each.name: Fraction(0) for each in theory.resources}
+        self.state: dict[str, Any] = {**initial, **nothing}
+        self.path = [dict(self.state)]
         self.faults: list[Fault] = []
         self.left: dict[str, list[Value]] = defaultdict(list)
         self.lengths: dict[str, list[Fraction]] = defaultdict(list)
+        self.taken: Counter[str] = Counter()
+        """How often each named action was taken."""
+        self.set_directly = 0
+        """The number of direct actions on a single feature."""
         self._place = ""
         self._recomputed: dict[str, tuple[Value, Value]] = {}
         """Unlisted changes of computed features by the last action."""
@@ -85,6 +94,16 @@ class Replay:
     def _consistent(self) -> bool:
         return consistent(self.theory, self.state, self.exceptions, self.start)
 
+    @property
+    def totals(self) -> dict[str, Fraction]:
+        """Return the amount of each resource that the path uses."""
+        return {each.name: self.state[each.name] for each in self.theory.resources}
+
+    @property
+    def count(self) -> int:
+        """Return the number of direct actions, repetitions counted once."""
+        return self.set_directly + len(self.taken)
+
     def step(self, step: StepRecord, *, number: int, last: bool) -> None:
         """Play one step and judge the state in which it ends."""
         self._place = f"step {number}"
@@ -92,7 +111,10 @@ class Replay:
             self._fault("has no actions")
         for index, action in enumerate(step.actions, start=1):
             self._place = f"step {number}, action {index}"
-            self._act(action, first=index == 1)
+            if isinstance(action, TakenRecord):
+                self._take(action, first=index == 1)
+            else:
+                self._act(action, first=index == 1)
         self._place = f"step {number}"
         self._refuse_unlisted()
         self.compare(self._place, step.state)
@@ -101,7 +123,8 @@ class Replay:
 
     def compare(self, place: str, recorded: Record) -> None:
         """Note where a recorded state is not the one that was reached."""
-        for name, value in self.state.items():
+        for name in self.theory.feature:
+            value = self.state[name]
             if recorded[name] != value:
                 found = f"records {name} as {shown(recorded[name])}"
                 self.faults.append(Fault(place, f"{found}, but it is {shown(value)} there"))
@@ -128,7 +151,7 @@ class Replay:
         if last and not met:
             self._fault("is the last step, but the goal is not met at its end")
 
-    def _act(self, action: ActionRecord, *, first: bool) -> None:
+    def _act(self, action: DirectRecord | CausalRecord, *, first: bool) -> None:
         name = action.feature
         feature = self.theory.feature.get(name)
         if feature is None:
@@ -141,31 +164,118 @@ class Replay:
         if action.start != start:
             self._fault(f"says that {name} is {shown(action.start)}, but it is {shown(start)}")
         self._refuse_unlisted()
-        settled = self._consistent
-        if settled and not first:
-            self._fault("the state before it is consistent, so it belongs to a new step")
+        settled = self._begin(first=first)
         end = self._target(feature, action.end, direct=action.direct)
-        if action.direct:
+        uses: Mapping[str, Fraction] = {}
+        if isinstance(action, DirectRecord):
             self._direct(feature, action, end)
+            uses = {} if end is None else amounts_of(feature, start, end)
+            self._compare_uses(action, uses)
         else:
             self._causal(feature, action, end, settled=settled)
         if end is not None:
-            self._change(name, end)
+            self._change({name: end}, uses)
 
-    def _change(self, name: str, value: str | int | float) -> None:
-        """Set a feature, recompute the others, and note the changes."""
+    def _begin(self, *, first: bool) -> bool:
+        """Tell whether the state before an action is consistent."""
+        settled = self._consistent
+        if settled and not first:
+            self._fault("the state before it is consistent, so it belongs to a new step")
+        return settled
+
+    def _take(self, record: TakenRecord, *, first: bool) -> None:
+        """Play a named action with its repetitions."""
+        name = record.action_name
+        actions = {each.name: each for each in self.theory.named_actions}
+        if name not in actions:
+            self._fault(f"there is no named action '{name}'; {suggestion(name, actions)}")
+            return
+        action = actions[name]
+        self._refuse_unlisted()
+        self._begin(first=first)
         before = dict(self.state)
-        self.state[name] = value
+        for number in range(record.count):
+            if number:
+                self._judge_between()
+            self._repeat(action)
+        self._recomputed = self._changed_since(before)
+        self.taken[name] += record.count
+        if self.taken[name] > action.repeat:
+            most = counted(action.repeat, "time")
+            self._fault(f"takes '{name}' {self.taken[name]} times in all, and at most {most}")
+        due = [
+            (each, before[each], self.state[each])
+            for each in action.lists
+            if before[each] != self.state[each]
+        ]
+        listed = [(each.feature, each.start, each.end) for each in record.changes]
+        if set(due) != set(listed) or len(due) != len(listed):
+            right = ", ".join(f"{n} from {shown(a)} to {shown(b)}" for n, a, b in due) or "nothing"
+            self._fault(f"changes: '{name}' changes {right} here")
+        cost = record.count * action.cost
+        if not same_number(exact(record.cost), cost):
+            self._fault(f"costs {decimal(cost):.10g}, found {record.cost}")
+        self._compare_uses(record, {name: record.count * each for name, each in action.uses})
+
+    def _judge_between(self) -> None:
+        """Judge the state between two repetitions."""
+        if not self._consistent:
+            self._refuse_pending()
+            return
+        if self.met:
+            self._fault("meets the goal, so the path ends here, but another repetition follows")
+        if self.state in self.path:
+            self._fault("reaches a state that the path had before")
+        self.path.append(dict(self.state))
+
+    def _repeat(self, action: NamedAction) -> None:
+        """Play a named action once."""
+        self._refuse_pending()
+        changes = changes_of(self.theory, action, self.state)
+        if changes is None:
+            self._fault(f"'{action.name}' does not exist here: its condition or a change fails")
+            return
+        if action.repeat == 1:
+            for each in changes:
+                self._leave(each.feature, each.end)
+        self._change({each.feature: each.end for each in changes}, dict(action.uses))
+
+    def _compare_uses(
+        self, record: DirectRecord | TakenRecord, due: Mapping[str, Fraction]
+    ) -> None:
+        for name in sorted({*due, *record.uses}):
+            right, wrong = due.get(name, Fraction(0)), record.uses.get(name, 0)
+            if not same_number(right, exact(wrong)):
+                self._fault(f"uses {number_of(right)} {name}, found {wrong}")
+
+    def _change(
+        self, changes: Mapping[str, str | int | float], uses: Mapping[str, Fraction]
+    ) -> None:
+        """Set features, use resources, recompute the rest, and note the changes."""
+        before = dict(self.state)
+        self.state.update(changes)
+        for resource in self.theory.resources:
+            if resource.name not in uses:
+                continue
+            self.state[resource.name] += uses[resource.name]
+            total, limit = self.state[resource.name], resource.limit
+            if limit is not None and total > limit:
+                most, found = number_of(limit), number_of(total)
+                self._fault(f"uses {found} {resource.name} in all, over the limit of {most}")
         if self.start is None:
             return
         self.state = self.start.recomputed(self.state)
-        self._recomputed = {
+        self._recomputed = self._changed_since(before)
+
+    def _changed_since(self, before: Record) -> dict[str, tuple[Value, Value]]:
+        """Return the computed features that differ from an earlier state."""
+        return {
             each.name: (before[each.name], self.state[each.name])
-            for each in self.start.features
+            for each in (self.start.features if self.start else ())
             if before[each.name] != self.state[each.name]
         }
 
-    def _compute(self, action: ActionRecord, equation: str) -> None:
+    def _compute(self, action: DirectRecord | CausalRecord, equation: str) -> None:
         """Compare a listed change of a computed feature with the due one."""
         name = action.feature
         if action.direct:
@@ -217,19 +327,12 @@ class Replay:
         return value
 
     def _direct(
-        self, feature: Feature, action: ActionRecord, end: str | int | float | None
+        self, feature: Feature, action: DirectRecord, end: str | int | float | None
     ) -> None:
         name, start = feature.name, self.state[feature.name]
-        violations = violated(self.theory, self.state, self.exceptions)
-        pending = triggered_outcomes(self.theory, self.state, violations)
-        if pending:
-            waiting = ", ".join(sorted({each.feature for each in pending}))
-            self._fault(f"is direct while an effect is pending: {waiting} changes by itself first")
-        if self.left[name] and feature.moves is None:
-            self._fault(f"{name} was changed directly before, and a feature is only once")
-        elif end in self.left[name]:
-            self._fault(f"takes {name} back to {shown(end)}, which it left by a direct action")
-        self.left[name].append(start)
+        self._refuse_pending()
+        self._leave(name, end)
+        self.set_directly += 1
         if end is None:
             return
         self.lengths[name].append(self.norm.length(feature, start, end))
@@ -237,10 +340,26 @@ class Replay:
         if not same_number(exact(action.cost), due):
             self._fault(f"costs {decimal(due):.10g} in {self.norm.value}, found {action.cost}")
 
+    def _refuse_pending(self) -> None:
+        """Note a direct action in a state in which effects come first."""
+        violations = violated(self.theory, self.state, self.exceptions)
+        pending = triggered_outcomes(self.theory, self.state, violations)
+        if pending:
+            waiting = ", ".join(sorted({each.feature for each in pending}))
+            self._fault(f"is direct while an effect is pending: {waiting} changes by itself first")
+
+    def _leave(self, name: str, end: Value) -> None:
+        """Note a direct change of a feature, and whether earlier ones bar it."""
+        if self.left[name] and self.theory.feature[name].moves is None:
+            self._fault(f"{name} was changed directly before, and a feature is only once")
+        elif end in self.left[name]:
+            self._fault(f"takes {name} back to {shown(end)}, which it left by a direct action")
+        self.left[name].append(self.state[name])
+
     def _causal(
         self,
         feature: Feature,
-        action: ActionRecord,
+        action: CausalRecord,
         end: str | int | float | None,
         *,
         settled: bool,
@@ -286,7 +405,7 @@ class Replay:
     def _nearest(
         self,
         feature: Feature,
-        action: ActionRecord,
+        action: CausalRecord,
         end: str | int | float,
         *,
         supports: list[Callable[[Value], bool]],

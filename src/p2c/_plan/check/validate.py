@@ -26,9 +26,10 @@ from p2c._rules.meaning import (
 from p2c._rules.parse import parse
 from p2c._rules.render import render_rule
 from p2c._spec.feature import exact
+from p2c._spec.resources import number_of
 from p2c._spec.row import read_row
 from p2c._spec.spec import Exceptions
-from p2c.errors import Fault, PlanError, RowError, RuleError
+from p2c.errors import Fault, PlanError, RowError, RuleError, counted, fault_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -75,7 +76,7 @@ class Verdict:
     def __str__(self) -> str:
         asked = [f"judged as it was asked: {self.asked}"] if self.asked else []
         if self.faults:
-            return "\n".join([*map(str, self.faults), *asked])
+            return "\n".join([*fault_lines(self.faults), *asked])
         lines = [self.checked or "nothing is wrong with it", *asked]
         lines += [f"proved by {self.prover}: {self.proved}"] if self.proved else []
         lines += [f"repeated by the same search: {self.repeated}"] if self.repeated else []
@@ -120,6 +121,7 @@ def check_record(theory: Theory, plan: PlanRecord, *, goal: Goal | None = None) 
         *_status_faults(plan, met=met),
         *replay.faults,
         *_cost_faults(plan, replay),
+        *_amount_faults(plan, replay),
     ]
     return Verdict(tuple(faults), _checked(plan), ", and ".join(claims(theory, plan)))
 
@@ -223,12 +225,29 @@ def _cost_faults(plan: PlanRecord, replay: Replay) -> Iterator[Fault]:
 
 def total(replay: Replay) -> Fraction:
     """Return the cost of the direct actions, raised to the norm's power, which is exact."""
-    norm, features = replay.norm, replay.theory.feature
-    shares = (
+    norm, features, theory = replay.norm, replay.theory.feature, replay.theory
+    shares = [
         exact(features[name].weight) * norm.share(sum(lengths, Fraction(0)))
         for name, lengths in replay.lengths.items()
+    ]
+    taken = replay.taken
+    shares += [norm.share(taken[each.name] * each.cost) for each in theory.named_actions]
+    weighed = sum(
+        (each.weight * replay.totals[each.name] for each in theory.resources), Fraction(0)
     )
-    return Fraction(norm.total(shares))
+    return Fraction(norm.total(shares)) + weighed
+
+
+def _amount_faults(plan: PlanRecord, replay: Replay) -> Iterator[Fault]:
+    """Yield wrong totals of resources, and a path of too many actions."""
+    most = replay.theory.max_actions
+    if most is not None and replay.count > most:
+        yield Fault("steps", f"expected at most {counted(most, 'action')}, found {replay.count}")
+    stated = plan.uses or {}
+    for name in {**replay.totals, **stated}:
+        due, found = replay.totals.get(name, Fraction(0)), stated.get(name, 0)
+        if not same_number(exact(found), due):
+            yield Fault("uses", f"the path uses {number_of(due)} {name}, found {found}")
 
 
 def _strict_faults(broken: tuple[AbducedException, ...]) -> Iterator[Fault]:
@@ -299,17 +318,17 @@ def _doubled(
 ) -> Iterator[Fault]:
     """Yield the exceptions that are listed more often than the problem states them."""
     stated = Counter[object](
-        frozenset({each.constraint.rule})
-        for each in broken
-        if isinstance(each, ConstraintException)
+        each.constraint.rule for each in broken if isinstance(each, ConstraintException)
     )
     listed = Counter[object]()
     for record in exceptions:
         if isinstance(record, EquationRecord):
             continue
-        mark = record.feature or frozenset(_rules(record)) or record.rules
-        listed[mark] += 1
-        if listed[mark] > max(1, stated.get(mark, 1)):
+        marks: set[object] = {record.feature}
+        if not record.feature:
+            marks = {*(_rules(record) or record.rules)}
+        listed.update(marks)
+        if any(listed[each] > max(1, stated.get(each, 1)) for each in marks):
             yield Fault("exceptions", f"'{record.feature or record.rules[0]}' is listed twice")
 
 

@@ -161,9 +161,7 @@ class Person:
 def refuse_arithmetic(theory: Theory) -> None:
     """Refuse a problem with equations or arithmetic comparisons."""
     if theory.is_arithmetic:
-        raise EngineError(
-            f"not available for a problem with arithmetic, such as {theory.arithmetic}"
-        )
+        raise EngineError(f"not available for a problem with {theory.arithmetic}")
 
 
 def place_person(space: Space, state: Mapping[str, Value]) -> Person:

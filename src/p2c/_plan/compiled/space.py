@@ -415,12 +415,15 @@ class Space:
         names = set(theory.reads(theory.goal))
         reading = [theory.reads(clause.body) for clause in theory.constraints]
         reading += theory.kept_defined
+        for action in theory.named_actions:
+            names |= {*theory.reads(action.when), *action.lists}
         size = -1
         while size != len(names):
             size = len(names)
             for name in tuple(names):
                 names |= theory.upstream[name]
             names |= {name for name, _ in theory.causes if theory.upstream[name] & names}
+            names |= {f.name for f in theory.features if names.intersection(f.spends)}
             for reads in reading:
                 if reads & names:
                     names |= reads

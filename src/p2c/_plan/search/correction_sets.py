@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, NewType
 
 from p2c._plan.compiled.axis import OFF
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from p2c._plan.compiled.transitions import Transitions
     from p2c._plan.search.best_first import Limits
     from p2c._plan.search.cdcl import Literal
-    from p2c._plan.search.options import Option
+    from p2c._plan.search.options import Option, Target
     from p2c._plan.search.relaxed_reach import Prospect
     from p2c._spec.feature import Feature, Value
 
@@ -141,8 +142,26 @@ class CorrectionSets:
 
     @cached_property
     def options(self) -> Options:
-        """Return the options of the person."""
-        return Options(self.transitions, self.transitions.person.space.relevant)
+        """Return the options of the person.
+
+        A number that a model weighs has options at the ends of pieces that rules and restrictions do not divide. Sound
+        because the cheapest place of a piece on one side of the own value is an end of it, and the clauses do not
+        distinguish the others.
+        """
+        return Options(self.transitions, self.transitions.person.space.relevant, self._pieces)
+
+    def _pieces(self, index: int) -> Iterator[Target]:
+        """Yield the ends of the pieces of a number, each with the places of its piece."""
+        person = self.transitions.person
+        axis, home, own = person.space.axes[index], person.homes[index], person.places[index]
+        cuts = {0, *axis.cuts, home, home + 1, axis.size}
+        for relaxed, _ in self.variants.get(index, ()):
+            permitted = self._ends[index, relaxed, True]
+            ends = (permitted.start, permitted.stop) if isinstance(permitted, range) else permitted
+            cuts |= {cut for each in ends for cut in (each, each + 1)}
+        for low, high in pairwise(sorted(cut for cut in cuts if 0 <= cut <= axis.size)):
+            for end in {low, high - 1} - {own}:
+                yield end, range(low, high)
 
     @cached_property
     def reach(self) -> RelaxedReach:
@@ -202,7 +221,7 @@ class CorrectionSets:
 
     def _own(self, index: int) -> int:
         """Return the place that a change does not end in."""
-        governed = index in self.reach.position
+        governed = index in self.transitions.person.space.governed_axes
         return OFF if governed else self.transitions.person.places[index]
 
     @cached_property

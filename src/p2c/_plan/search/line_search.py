@@ -161,7 +161,7 @@ class LineSearch(ActionSets):
             return self._asked_of_plain
         asked = self.asked
         if not self.survey.model.is_separate:
-            asked = self.survey.model.needed(end.boxes, self.size)
+            asked = self.survey.model.needed(end.boxes, self.size, self._floors)
         if known is None:
             known = self._hoped(tuple(end.regions))
         return tuple(a - b - c for a, b, c in zip(asked, self._still, known, strict=True))
@@ -173,7 +173,25 @@ class LineSearch(ActionSets):
     @cached_property
     def asked(self) -> Gains:
         """Return what all gains must add up to at least."""
-        return self.survey.model.needed(None, self.size)
+        return self.survey.model.needed(None, self.size, self._floors)
+
+    @cached_property
+    def _floors(self) -> Gains | None:
+        """Return the least margins of every accepted state in the person's reach."""
+        axes = self.options.space.model_axes
+        return self.survey.model.floors(lambda: [self._reached(axis) for axis in axes])
+
+    def _reached(self, axis: int) -> list[Gains]:
+        """Return gains of a feature between which all others lie."""
+        space, own = self.options.space, self.options.transitions.person.places[axis]
+        gains = [self.survey.gain(axis, own)]
+        if axis in self.options.by_axis or axis in space.governed_axes:
+            table = self.survey.table(axis)
+            if table is not None:
+                return [*gains, *map(tuple, table.values.tolist())]
+            ends = {place for cell in space.axes[axis].cells for place in (cell[0], cell[-1])}
+            gains += [self.survey.gain(axis, place) for place in sorted(ends)]
+        return gains
 
     @cached_property
     def size(self) -> float:

@@ -19,7 +19,7 @@ from p2c._plan.compiled.transitions import Variety
 from p2c._spec.spec import Minimize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from p2c._plan.compiled.person import Places
     from p2c._plan.compiled.space import Space
@@ -58,12 +58,17 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Options:
-    """The options of one person on some features, cheapest first; a set of them is a bit mask by number."""
+    """The options of one person on chosen features, cheapest first.
+
+    A set of options is a bit mask by number.
+    """
 
     transitions: Transitions
     settable: Sequence[int]
     kept: Sequence[Option] | None = None
     """The options that are left of all; None if all are."""
+    pieces: Callable[[int], Iterator[Target]] | None = None
+    """Targets on a number that a model weighs, if not each place is an option of its own."""
 
     @property
     def space(self) -> Space:
@@ -103,12 +108,16 @@ class Options:
             along = self.space.selects or best
             yield from self._trails(index) if along else self._by_moves(index, start)
             return
+        if self.pieces is not None and index in self.space.lined_axes:
+            yield from self._priced(index, self.pieces(index))
+            return
         if not self.is_common(index):
-            yield from self._priced(index, start)
+            yield from self._priced(index, self.transitions.targets(index, start))
             return
         known = self.space.kept(_common)
         if (index, start) not in known:
-            known[index, start] = tuple(self._priced(index, start))
+            targets = self.transitions.targets(index, start)
+            known[index, start] = tuple(self._priced(index, targets))
         yield from known[index, start]
 
     def is_common(self, index: int) -> bool:
@@ -124,9 +133,10 @@ class Options:
             and index not in transitions.own_matters
         )
 
-    def _priced(self, index: int, start: int) -> Iterator[Option]:
+    def _priced(self, index: int, targets: Iterable[Target]) -> Iterator[Option]:
         person = self.transitions.person
-        for end, among in self.transitions.targets(index, start):
+        start = person.places[index]
+        for end, among in targets:
             effort, way = person.effort(index, start, end), person.way(index, start, end)
             yield Option(effort, way, index, end, among)
 

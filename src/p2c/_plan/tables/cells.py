@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from p2c._plan.outcome import DirectAction, GaveUp
+from p2c._plan.outcome import CausalAction, GaveUp, TakenAction
 from p2c._plan.tables.encode import WIDEST
 from p2c._spec.feature import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p2c._plan.outcome import Plan
+    from p2c._plan.outcome import Action, Plan
     from p2c._rules.theory import Theory
     from p2c._spec.feature import Feature
 
@@ -29,7 +29,7 @@ def value_type(feature: Feature) -> type[int] | type[float] | type[str]:
 def plan_cells(theory: Theory, plan: Plan) -> dict[str, Any]:
     """Return the cells of an answer by column, but for its end; lists are compact JSON."""
     acts = [
-        [(isinstance(act, DirectAction), act.feature, act.end) for act in step.actions]
+        [(not isinstance(act, CausalAction), act.feature, _ended(act)) for act in step.actions]
         for step in plan.steps
     ]
     actions, steps = step_texts(acts) if acts else ("", "")
@@ -46,17 +46,27 @@ def plan_cells(theory: Theory, plan: Plan) -> dict[str, Any]:
     }
 
 
+def action_cell(action: Action) -> dict[str, Any]:
+    """Return an action as a cell tells it."""
+    return _told(action.feature, _ended(action))
+
+
+def _ended(action: Action) -> Any:
+    return action if isinstance(action, TakenAction) else action.end
+
+
+def _told(name: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, TakenAction):
+        return {"action": name, "count": value.count}
+    return {"feature": name, "to": value}
+
+
 def step_texts(steps: Sequence[Sequence[tuple[bool, str, Any]]]) -> tuple[str, str]:
     """Return the direct actions and the steps of a plan, of which each act is direct or not, on a feature, to a value."""
-    direct = [
-        {"feature": name, "to": value}
-        for step in steps
-        for is_direct, name, value in step
-        if is_direct
-    ]
+    direct = [_told(name, value) for step in steps for is_direct, name, value in step if is_direct]
     kinds = [
         [
-            {"kind": "direct" if is_direct else "causal", "feature": name, "to": value}
+            {"kind": "direct" if is_direct else "causal", **_told(name, value)}
             for is_direct, name, value in step
         ]
         for step in steps

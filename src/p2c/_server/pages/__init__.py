@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
-from p2c._server.pages import audit, compare, home, notice, person, plan, problem, review
+from p2c._server.pages import audit, compare, home, person, plan, problem, review
 from p2c._server.pages.frame import FOLDER, Expired, Moved, lead_on, show_expired, templates
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def add_pages(app: FastAPI, settings: Settings) -> None:
     app.include_router(home.router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     if settings.pages:
-        for page in (*PAGES.values(), notice, review):
+        for page in (*PAGES.values(), review):
             app.include_router(page.router, include_in_schema=False)
         app.add_exception_handler(Moved, lead_on)
         app.add_exception_handler(Expired, show_expired)

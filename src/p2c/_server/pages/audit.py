@@ -11,11 +11,18 @@ from starlette.responses import RedirectResponse, Response
 
 from p2c._explain.phrases import phrases_of
 from p2c._markup import Markup
-from p2c._server.audits import REPORT, columns_in, start, table_in, take_rows, take_table
-from p2c._server.page_error import PageError, trouble_of
+from p2c._server.error_answers import PageError, trouble_of
 from p2c._server.pages.frame import Asked, kept, sent_form, texts_of
 from p2c._server.service import context_of
-from p2c._server.workshop import Workshop
+from p2c._server.workshop import (
+    REPORT,
+    Workshop,
+    columns_in,
+    start,
+    table_in,
+    take_rows,
+    take_table,
+)
 from p2c.errors import P2CError
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from starlette.responses import Response  # noqa: TC002 - fastapi needs it at ru
 
 from p2c._explain.phrases import phrases_of
 from p2c._explain.sentences import label_words
-from p2c._server.error_answers import describe
-from p2c._server.page_error import trouble_of
+from p2c._server.error_answers import describe, trouble_of
 from p2c._server.pages.address import read_case
 from p2c._server.pages.frame import Asked, Opened, sent_form
 from p2c._server.pages.plan import TROUBLE, ask

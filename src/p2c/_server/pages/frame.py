@@ -23,9 +23,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from p2c._explain.phrases import LANGUAGES, phrases_of
 from p2c._explain.sentences import filled, number_words
-from p2c._server.error_answers import RETRY
+from p2c._server.error_answers import RETRY, Trouble
 from p2c._server.guard import visit_of
-from p2c._server.page_error import Trouble
+from p2c._server.identity import visitor_of
 from p2c._server.page_states import LIFETIME, LONGEST
 from p2c._server.pages.address import case_of_row, read_case, read_values
 from p2c._server.service import context_of, solve
@@ -91,6 +91,9 @@ def show(
         reviews=context.settings.open_reviews if context.settings.pages else (),
         making=context.workshop is not None,
         lending=bool(context.settings.lender),
+        root=context.settings.root,
+        user=visitor_of(request).user,
+        leaves=bool(context.settings.token),
         aim=_aim(folder, entry, phrases) if folder else "",
         **facts,
     )
@@ -99,9 +102,8 @@ def show(
 
 def _aim(folder: Path, entry: Entry | None, phrases: Phrases) -> str:
     """Return the line about the wanted outcome of a project."""
-    from p2c._server.pages.aim import (
-        told_aim,
-    )  # projects need pandas, which the service does without
+    # Projects need pandas, which the service does without.
+    from p2c._server.pages.project import told_aim
 
     return told_aim(folder, entry, phrases)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -19,7 +20,8 @@ from p2c._explain.sentences import (
     value_words,
 )
 from p2c._rules.theory import Relation, Test
-from p2c._server.guard import COOKIE, is_encrypted, session
+from p2c._server.guard import COOKIE, VISIT_COOKIE, locked_out, session
+from p2c._server.identity import visitor_of
 from p2c._server.pages.frame import language_of, show
 from p2c._server.service import context_of
 from p2c._spec.feature import in_language
@@ -53,24 +55,48 @@ async def index(request: Request) -> Response:
 @router.get("/login")
 async def login(request: Request) -> Response:
     """Ask for the token."""
-    return show(request, "login.html", wrong=False, language=_first_language(request))
+    language = _first_language(request)
+    return show(request, "login.html", wrong=False, language=language, onward=_onward(request))
 
 
 @router.post("/login")
 async def enter(request: Request) -> Response:
-    """Let in who knows the token; the browser keeps a proof of it until it is closed."""
+    """Admit a browser with the right token, and open the page that it wanted.
+
+    The browser keeps a proof of the token until it is closed.
+    """
     form = await request.form()
-    token = context_of(request).settings.token
+    context, visitor = context_of(request), visitor_of(request)
+    token, language = context.settings.token, _first_language(request)
+    assert context.identities is not None
+    if context.identities.is_locked(visitor.client):
+        return locked_out()
     given = str(form.get("token", ""))
     if not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
-        return show(
-            request, "login.html", wrong=True, status=401, language=_first_language(request)
-        )
-    language = _first_language(request)
-    answer = RedirectResponse("/" if language == "en" else f"/?language={language}", 303)
-    secure = is_encrypted(request.scope)
+        context.identities.count_failure(visitor.client)
+        onward = _onward(request)
+        return show(request, "login.html", wrong=True, status=401, language=language, onward=onward)
+    context.identities.forget_failures(visitor.client)
+    usual = "/" if language == "en" else f"/?language={language}"
+    answer = RedirectResponse(_onward(request) or usual, 303)
+    secure = visitor.encrypted
     answer.set_cookie(COOKIE, session(token), httponly=True, samesite="strict", secure=secure)
     return answer
+
+
+@router.post("/logout")
+async def leave(request: Request) -> Response:
+    """Take back the proof of the token and the states of the browser's pages."""
+    answer = RedirectResponse("/login", 303)
+    answer.delete_cookie(COOKIE)
+    answer.delete_cookie(VISIT_COOKIE)
+    return answer
+
+
+def _onward(request: Request) -> str:
+    """Return the page of this server that was wanted before the login, or ''."""
+    target = request.query_params.get("next", "")
+    return target if re.fullmatch(r"/(?![/\\])[\x21-\x7e]*", target) else ""
 
 
 def _first_language(request: Request) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import zipfile
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from anyio import from_thread
 from fastapi import APIRouter, Depends, Request
@@ -20,14 +20,20 @@ from starlette.responses import RedirectResponse, Response
 from p2c._explain.phrases import phrases_of
 from p2c._explain.sentences import filled, number_words
 from p2c._learn.causal.review import read_review
+from p2c._learn.foldse.literals import predicate_name
 from p2c._learn.tables.look import ColumnKind
-from p2c._project.building import MODEL, REVIEW, build, built, find_causes
 from p2c._project.draft import (
+    MODEL,
     MODELS,
+    REVIEW,
     Choice,
+    aim_of,
+    build,
+    built,
     choices_of,
     chosen,
     drop_model,
+    find_causes,
     opened_model,
     read_draft,
     seen_table,
@@ -36,13 +42,13 @@ from p2c._project.draft import (
     targets_of,
     write_draft,
 )
-from p2c._server.page_error import PageError, trouble_of
+from p2c._rules.theory import Call
+from p2c._server.error_answers import PageError, trouble_of
 from p2c._server.pages.address import plain_number, typed_number
-from p2c._server.pages.aim import Aim, aim_of_draft, aim_of_problem
 from p2c._server.pages.frame import kept, language_of, sent_form, show, texts_of
 from p2c._server.service import context_of
-from p2c._server.uploads import read_limited
-from p2c._server.workshop import Workshop
+from p2c._server.workshop import Workshop, read_limited
+from p2c._spec.spec import BY_MODEL
 from p2c.errors import P2CError
 
 if TYPE_CHECKING:
@@ -53,6 +59,8 @@ if TYPE_CHECKING:
     from p2c._learn.tables.look import ColumnLook
     from p2c._project.draft import Draft
     from p2c._server.problem_store import Entry
+    from p2c.problem import Problem
+
 
 router = APIRouter()
 STEPS = ("files", "columns", "result")
@@ -370,3 +378,65 @@ def _zipped(folder: Path) -> bytes:
             with suppress(FileNotFoundError):
                 archive.write(path, path.relative_to(folder))
     return file.getvalue()
+
+
+class Aim(NamedTuple):
+    """A wanted outcome: a value of a column, or a class of the model.
+
+    `column` is empty for a class of the model.
+    """
+
+    column: str
+    outcome: str
+
+    def told(self, phrases: Phrases) -> str:
+        """Return the aim in words."""
+        key = "aim_column" if self.column else "aim_model"
+        return filled(phrases.pages[key], **self._asdict())
+
+    def is_same(self, other: Aim) -> bool:
+        """Tell whether another aim is equal; rules spell column names differently."""
+        names = predicate_name(self.column), predicate_name(other.column)
+        return names[0] == names[1] and self.outcome == other.outcome
+
+
+def aim_of_draft(draft: Draft) -> Aim | None:
+    """Return the outcome chosen for a project; None before the choice."""
+    return Aim(*aim_of(draft)) if draft.desired else None
+
+
+def aim_of_problem(problem: Problem) -> Aim | None:
+    """Return the outcome that a problem's goal names; None for other kinds of goal."""
+    model = problem.spec.model
+    if model is not None:
+        is_plain = problem.spec.goal == BY_MODEL and model.desired is not None
+        return Aim("", str(model.desired)) if is_plain else None
+    match problem.theory.goal:
+        case (Call(negated=False, decision=decision),) if len(decision.arguments) == 1:
+            return Aim(decision.predicate, str(decision.arguments[0]))
+    return None
+
+
+def told_aim(folder: Path, entry: Entry | None, phrases: Phrases) -> str:
+    """Return the line about the wanted outcome; empty on pages about other problems.
+
+    Of the problem that a project has made it tells that problem's own outcome, else the one that is chosen.
+    """
+    if entry is None:
+        return _told_choice(folder, phrases)
+    if entry.file != str(built(folder)):
+        return ""
+    aim = aim_of_problem(entry.problem)
+    goal = filled(phrases.pages["card_goal"], goal=entry.problem.spec.goal)
+    return aim.told(phrases) if aim else goal
+
+
+def _told_choice(folder: Path, phrases: Phrases) -> str:
+    try:
+        draft = read_draft(folder)
+    except P2CError:
+        return ""  # the page of the step says what is wrong with the file
+    aim = aim_of_draft(draft)
+    if aim is None:
+        return phrases.pages["aim_none"] if draft.table else ""
+    return aim.told(phrases)

@@ -19,11 +19,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from p2c._explain.phrases import ENGLISH, phrases_of
-from p2c._learn.causal.records import ReviewVerdict, approved_text
+from p2c._learn.causal.candidate import ReviewVerdict, approved_text
 from p2c._learn.causal.review import read_review
 from p2c._learn.relations.relation import Relation
 from p2c._report.questions import conclude, effects, following, open_questions, read_back
-from p2c._server.page_error import Trouble
+from p2c._server.error_answers import Trouble
+from p2c._server.identity import visitor_of
 from p2c._server.pages.frame import language_of, sent_form, show, texts_of
 from p2c._server.service import context_of
 from p2c.errors import P2CError, ReviewError
@@ -81,6 +82,11 @@ def answer(request: Request, sent: Annotated[FormData, sent_form()]) -> Response
     An edited rule is first shown in words and figures, and saved when it comes once more.
     """
     form = texts_of(sent)
+    visitor = visitor_of(request)
+    if visitor.user:
+        form["by"] = (
+            f"{visitor.user} ({visitor.role.name.lower()})" if visitor.role else visitor.user
+        )
     visit, settings = _visit(request, form), context_of(request).settings
     try:
         if "look" in form or _is_unseen(form):

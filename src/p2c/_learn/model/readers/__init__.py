@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 SKLEARN, LINEAR, WRAPPED = "sklearn_trees", "sklearn_linear", "sklearn_wrapped"
-BAYES = "sklearn_bayes"
+BAYES, ENSEMBLES = "sklearn_bayes", "sklearn_ensembles"
 
 READERS: dict[str, tuple[str, str]] = {
     "DecisionTreeClassifier": (SKLEARN, "read_tree"),
@@ -41,7 +41,10 @@ READERS: dict[str, tuple[str, str]] = {
     "CategoricalNB": (BAYES, "read_categorical"),
     "Pipeline": (WRAPPED, "read_pipeline"),
     "GroupedModel": (WRAPPED, "read_grouped"),
-    "CalibratedClassifierCV": (WRAPPED, "read_calibrated"),
+    "CalibratedClassifierCV": (ENSEMBLES, "read_calibrated"),
+    "VotingClassifier": (ENSEMBLES, "read_voting"),
+    "BaggingClassifier": (ENSEMBLES, "read_bagging"),
+    "StackingClassifier": (ENSEMBLES, "read_stacking"),
     "FixedThresholdClassifier": (WRAPPED, "read_fixed_threshold"),
     "TunedThresholdClassifierCV": (WRAPPED, "read_fixed_threshold"),
     "FrozenEstimator": (WRAPPED, "read_inner"),
@@ -62,7 +65,7 @@ READERS: dict[str, tuple[str, str]] = {
 def reads_directly(model: Any) -> bool:
     """Tell whether a model is read as it is, and no other inside it."""
     modules = (READERS.get(kind.__name__, (WRAPPED,))[0] for kind in type(model).__mro__)
-    return any(module != WRAPPED for module in modules)
+    return any(module not in (WRAPPED, ENSEMBLES) for module in modules)
 
 
 def read_parts(model: Any, stage: Stage) -> tuple[Sum, Stage]:

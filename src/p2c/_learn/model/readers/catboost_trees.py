@@ -95,7 +95,8 @@ class _TreeRebuilder:
         parts = self.counters.get(split["split_index"], [])
         if len(parts) != 1 or parts[0] < 0:
             raise Unreadable(
-                "CatBoost counts combinations of columns, which mixes them; with max_ctr_complexity=1 it does not"
+                "CatBoost counts combinations of columns, which mixes them; with max_ctr_complexity=1 it does not",
+                "train with max_ctr_complexity=1",
             )
         return int(self.listed[parts[0]]["flat_feature_index"])
 

@@ -56,13 +56,15 @@ def unmixed(model: Sum, steps: Sequence[Any], stage: Stage) -> Sum:
     name = type(steps[0]).__name__
     if model.weights is None or model.trees or model.terms:
         raise Unreadable(
-            f"{name} mixes columns, so only a linear model behind it is a sum over them"
+            f"{name} mixes columns, so only a linear model behind it is a sum over them",
+            f"leave {name} out: trees need no such step",
         )
     for step in steps:
         scaling = _is_of(step, SCALING) and not getattr(step, "clip", False)
         if not (is_mixing(step) or scaling):
             raise Unreadable(
-                f"{name} mixes columns, and {type(step).__name__} behind it is not linear"
+                f"{name} mixes columns, and {type(step).__name__} behind it is not linear",
+                f"leave {type(step).__name__} out",
             )
 
     def run(rows: Any) -> Any:

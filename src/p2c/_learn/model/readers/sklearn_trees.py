@@ -38,7 +38,7 @@ def read_tree(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     """Read a single tree: its shares are the probabilities."""
     tree = tree_of(model, shares_of(model))
     classes = tuple(model.classes_)
-    link = Link(share=lambda score: score)
+    link = Link(share=lambda score: score, slope=1.0)
     bias = np.zeros(len(classes))
     return Sum(classes, len(classes), link, model.predict_proba, bias, (tree,)), stage
 
@@ -48,7 +48,7 @@ def read_forest(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     count = len(model.estimators_)
     trees = tuple(tree_of(each, shares_of(each)) for each in model.estimators_)
     classes = tuple(model.classes_)
-    link = Link(share=lambda score: score / count)
+    link = Link(share=lambda score: score / count, slope=1.0 / count)
 
     def ask(rows: Any) -> Floats:
         return np.asarray(model.predict_proba(rows)) * count

@@ -1,4 +1,4 @@
-"""Models around models: pipelines, searches, calibrated ones and those with a threshold of their own."""
+"""Read models around models: pipelines, searches and thresholds."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from p2c._learn.model.grouped import own_stage
-from p2c._learn.model.parts import DOUBLE, Link, Sum, Unreadable
+from p2c._learn.model.parts import Sum, Unreadable
 from p2c._learn.model.readers import read_parts
+from p2c._learn.model.readers.members import mapped
 from p2c._learn.model.readers.mixing import is_mixing, unmixed
 from p2c._learn.model.transformers import is_sampler, pass_through
 
@@ -45,7 +46,7 @@ def read_inner(model: Any, stage: Stage) -> tuple[Sum, Stage]:
 def read_fixed_threshold(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     """Read a model whose label depends on a threshold of its own."""
     inner, behind = read_parts(model.estimator_, stage)
-    _two_classes(model, inner)
+    two_classes(model, inner)
     scorer = getattr(model, "_curve_scorer", None)
     label = model.pos_label if scorer is None else scorer._get_pos_label()
     positive = 1 if label is None else list(inner.classes).index(label)
@@ -58,51 +59,25 @@ def read_fixed_threshold(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     if level == "auto":
         level = 0.5 if method == "predict_proba" else 0.0
     if positive != 1:
-        raise Unreadable("a threshold of the model's own on its first class is not read")
-    told = _response(inner, method)
+        raise Unreadable(
+            "a threshold of the model's own on its first class is not read",
+            "set pos_label to the second class",
+        )
+    answer = response(inner, method)
     fuzz = inner.link.fuzz if method == "predict_proba" else 0.0
-    inner = _single(inner)
+    inner = single(inner)
     return replace(
-        inner, link=replace(inner.link, second=lambda score: told(score) >= level, fuzz=fuzz)
+        inner, link=replace(inner.link, second=lambda score: answer(score) >= level, fuzz=fuzz)
     ), behind
 
 
-def read_calibrated(model: Any, stage: Stage) -> tuple[Sum, Stage]:
-    """Read a model behind one monotone map from its score to a probability."""
-    if len(model.calibrated_classifiers_) != 1:
-        raise Unreadable(
-            f"the mean of {len(model.calibrated_classifiers_)} calibrated models is no sum; with ensemble=False there is one"
-        )
-    fitted = model.calibrated_classifiers_[0]
-    inner, behind = read_parts(fitted.estimator, stage)
-    _two_classes(model, inner)
-    if fitted.method not in ("sigmoid", "isotonic"):
-        raise Unreadable(f"calibration by {fitted.method} is not read")
-    told = _response(
-        inner,
-        "decision_function" if hasattr(fitted.estimator, "decision_function") else "predict_proba",
-    )
-    calibrator = fitted.calibrators[0]
-
-    def share(score: Any) -> Any:
-        with np.errstate(over="ignore"):
-            return np.asarray(calibrator.predict(np.asarray(told(score), dtype=np.float64)))
-
-    ends = share(np.array([-1e3, 1e3]))
-    if ends[1] < ends[0]:
-        raise Unreadable("the calibration turns the model's score around")
-    inner = _single(inner)
-    link = Link(share, second=lambda score: share(score) > 1 - share(score), fuzz=DOUBLE)
-    return replace(inner, link=link), behind
-
-
-def _two_classes(model: Any, inner: Sum) -> None:
+def two_classes(model: Any, inner: Sum) -> None:
     if len(inner.classes) != 2:
         raise Unreadable(f"a {type(model).__name__} of {len(inner.classes)} classes is not read")
 
 
-def _response(inner: Sum, method: str) -> Callable[[Any], Any]:
-    """Return what a model of two classes answers to a score."""
+def response(inner: Sum, method: str) -> Callable[[Any], Any]:
+    """Return the function from the score of a model of two classes to its answer."""
     if method == "decision_function":
         return lambda score: score
     if inner.link.share is None:
@@ -110,16 +85,8 @@ def _response(inner: Sum, method: str) -> Callable[[Any], Any]:
     return inner.link.share
 
 
-def _single(inner: Sum) -> Sum:
-    """Return a sum of two classes with the score of the second alone."""
-    if inner.scores == 1:
+def single(inner: Sum) -> Sum:
+    """Return a sum of the score of the second class; blends are unchanged."""
+    if inner.scores == 1 or inner.blended:
         return inner
-    return replace(
-        inner,
-        scores=1,
-        bias=inner.bias[1:],
-        trees=tuple(replace(each, value=each.value[:, 1:]) for each in inner.trees),
-        terms=tuple(replace(each, values=each.values[..., 1:]) for each in inner.terms),
-        weights=None if inner.weights is None else inner.weights[:, 1:],
-        ask=lambda rows: np.asarray(inner.ask(rows))[:, 1],
-    )
+    return mapped(inner, np.array([[0.0], [1.0]]))

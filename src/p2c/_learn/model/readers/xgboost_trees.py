@@ -46,7 +46,8 @@ def read_xgboost(model: Any, stage: Stage) -> tuple[Sum, Stage]:
     missing = getattr(model, "missing", np.nan)
     if missing is not None and not np.isnan(missing):
         raise Unreadable(
-            f"XGBoost takes {missing!r} for a missing value, which is an ordinary number"
+            f"XGBoost takes {missing!r} for a missing value, which is an ordinary number",
+            "write missing values as empty cells",
         )
     classes, scores = classes_and_scores(model)
     trees, cuts = _trees(model, learner, stage, scores)
