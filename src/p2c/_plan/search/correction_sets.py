@@ -148,7 +148,9 @@ class CorrectionSets:
         because the cheapest place of a piece on one side of the own value is an end of it, and the clauses do not
         distinguish the others.
         """
-        return Options(self.transitions, self.transitions.person.space.relevant, self._pieces)
+        return Options(
+            self.transitions, self.transitions.person.space.relevant, pieces=self._pieces
+        )
 
     def _pieces(self, index: int) -> Iterator[Target]:
         """Yield the ends of the pieces of a number, each with the places of its piece."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.bitsets import grown, mask_of, numbers
@@ -364,8 +364,13 @@ class PlanSearch:
             astray = any(strays(n, places[axis]) for axis, n in reach.position.items())
             return not astray and transitions.judge(placed(places, apart)).consistent
 
+        # Once a few beginnings have failed, an explanation takes less than all others.
+        is_possible = cache(lambda: self._explained(course) is None)
+
+        def may_come(places: Places, left: tuple[int, ...]) -> bool:
+            return is_possible() and reach.may_come(places, left, rests=rests)
+
         looks_ahead = Device.REACH_OF_ORDERS in self.devices
-        may_come = partial(reach.may_come, rests=rests) if looks_ahead else None
         ordering = Ordering(
             self.options,
             noticed,
@@ -373,7 +378,7 @@ class PlanSearch:
             strays,
             False,
             self.settings.least_efforts(course.noticed, course.regions),
-            may_come,
+            may_come if looks_ahead else None,
         )
         for path in orders(ordering, self.limits):
             yield joined(transitions, path, apart)
