@@ -278,7 +278,8 @@ def test_actions_that_stir_nothing_stand_where_ties_want_them() -> None:
     plan = search_plan(dynamics_of(problem, row), Limits())
     acts = [act.feature for step in plan.steps for act in step.actions]
     assert acts == ["a", "b", "e", "c"]
-    assert plan.to_dict() == problem.plan(row).to_dict()
+    answer = problem.plan(row).to_dict()
+    assert plan.to_dict() == {key: answer[key] for key in answer if key != "slack"}
 
 
 def test_it_is_not_used_where_moves_make_very_many_ways() -> None:

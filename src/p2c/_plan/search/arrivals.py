@@ -62,7 +62,9 @@ def arrivals(
 
     def search(transitions: Transitions) -> Iterator[Arrival]:
         landing = partial(land, transitions)
-        if not chooses and not space.selects:
+        # Boxes hold what a model accepts, so that they do where the goal has to be accepted only.
+        decides = space.theory.model is not None and not space.wants_accepted
+        if decides or (not chooses and not space.selects):
             return best_first(StateSearch(transitions, settable, landing).leads(), limits)
         if space.theory.model is None:
             master = PlanSearch(transitions, settable, limits, first_only, devices)
