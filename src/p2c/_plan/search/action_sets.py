@@ -75,7 +75,7 @@ class ActionSets:
         halts = contains_one(mask_of(choice.chosen), self.arrived) or lingers
         ends: set[Places] = set()
         for arrival in ordered(halts=halts):
-            if self._passes_the_goal(arrival):
+            if passes_the_goal(self.options.transitions, arrival):
                 yield from ordered(halts=True)
                 return
             yield arrival
@@ -101,16 +101,6 @@ class ActionSets:
         ordering = Ordering(self.options, chosen, arrives, strays, halts, {}, may_come)
         for arrival in orders(ordering, limits):
             yield joined(transitions, arrival, calm)
-
-    def _passes_the_goal(self, arrival: Arrival) -> bool:
-        """Tell whether a path comes to the goal before its end."""
-        transitions = self.options.transitions
-        places = list(transitions.person.places)
-        for move in arrival.moves[:-1]:
-            places[move.axis] = move.end
-            if transitions.judge(tuple(places)).goal:
-                return True
-        return False
 
     def _most_ends(self, choice: Choice, limits: Limits) -> float:
         """Return an upper bound of the number of goal states in which a set ends."""
@@ -158,6 +148,16 @@ class OrderLead(NamedTuple):
         following = next(self.further, None)
         if following is not None:
             yield OrderLead(self.search, following.key, following, self.further)
+
+
+def passes_the_goal(transitions: Transitions, arrival: Arrival) -> bool:
+    """Tell whether a path comes to the goal before its end."""
+    places = list(transitions.person.places)
+    for move in arrival.moves[:-1]:
+        places[move.axis] = move.end
+        if transitions.judge(tuple(places)).goal:
+            return True
+    return False
 
 
 def contains_one(mask: int, sets: Iterable[int]) -> bool:

@@ -22,7 +22,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from p2c._plan.compiled.bitsets import grown, mask_of, numbers
-from p2c._plan.search.action_sets import joined
+from p2c._plan.search.action_sets import joined, passes_the_goal
 from p2c._plan.search.best_first import Arrival, Key, LimitReached
 from p2c._plan.search.completion import Completion
 from p2c._plan.search.devices import ALL, Device
@@ -178,7 +178,10 @@ class PlanSearch:
         try:
             best = self._cheapest()
         except LimitReached:
-            raise LimitReached(self._bound.effort, self.best) from None
+            best = self.best
+            if best is not None and passes_the_goal(self.transitions, best):
+                best = None
+            raise LimitReached(self._bound.effort, best) from None
         if best is not None:
             yield best
 
