@@ -187,7 +187,7 @@ def test_work_is_cancelled_causes_are_reviewed_and_everything_is_downloaded(
         page.get_by_role("link", name="row 1", exact=True).click()
         page.get_by_role("button", name="Show the plan").click()
         expect(page.locator("article")).to_have_attribute("data-status", "found")
-        letter = downloaded(page, "Download the letter").read_text()
+        letter = downloaded(page, "HTML").read_text()
         assert "The model itself was asked about the end of this way." in letter
         context.close()
     found = Problem.load(tmp_path / "downloaded" / "model")

@@ -79,7 +79,7 @@ class FollowUp:
             language: "en", "de" or "fr".
 
         >>> print(later.explain().splitlines()[3])
-        - Your debt is now 0 dollars.
+        - Your debt: now 0 dollars.
         """
         return plain_text(letter_document(self.letter(language)))
 
