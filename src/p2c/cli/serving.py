@@ -145,7 +145,7 @@ def serve_mcp(
     ] = None,
 ) -> None:
     """Serve plans as tools of the Model Context Protocol, on standard streams."""
-    _need_packages()
+    _need_packages("mcp")
     try:
         from p2c._server.mcp_server import serve_tools
     except ImportError as error:
@@ -196,10 +196,10 @@ def _rows_of(option: str, problems: tuple[str, ...]) -> tuple[str, str]:
     raise P2CError(f"--rows {option}: expected {known}")
 
 
-def _need_packages() -> None:
+def _need_packages(extra: str = "web") -> None:
     """Raise `MissingExtra` unless the packages of the server are installed."""
     for module, package in PACKAGES.items():
         try:
             __import__(module)
         except ImportError as error:
-            raise MissingExtra(package, extra="web") from error
+            raise MissingExtra(package, extra=extra) from error

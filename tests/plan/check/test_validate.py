@@ -378,8 +378,11 @@ def test_constraints_that_are_listed_again_together_are_doubled() -> None:
     problem = Problem.from_dict({"goal": "f(X,1)", "rules": "\n".join(rules), "features": features})
     document = problem.plan({"f": 0, "g": 0, "h": 0}).to_dict()
     assert problem.check(document)
-    document["exceptions"].append({"constraint": " ".join(rules)})
+    separate = document["exceptions"]
+    document["exceptions"] = [*separate, {"constraint": " ".join(rules)}]
     assert "is listed twice" in str(problem.check(document))
+    document["exceptions"] = [{"constraint": " ".join(rules)}]
+    assert "expected one constraint each" in str(problem.check(document))
 
 
 def test_a_verdict_with_many_faults_names_the_first_and_counts_the_rest() -> None:

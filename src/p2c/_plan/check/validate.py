@@ -327,6 +327,8 @@ def _doubled(
         marks: set[object] = {record.feature}
         if not record.feature:
             marks = {*(_rules(record) or record.rules)}
+        if not record.feature and len(marks) > 1:
+            yield Fault("exceptions", f"expected one constraint each, found '{record.rules[0]}'")
         listed.update(marks)
         if any(listed[each] > max(1, stated.get(each, 1)) for each in marks):
             yield Fault("exceptions", f"'{record.feature or record.rules[0]}' is listed twice")
