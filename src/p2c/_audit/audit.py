@@ -1,4 +1,4 @@
-"""An audit of many people as one value: what was asked, what was counted, and how groups differ."""
+"""Audit many people: the question, the counts, and the differences of groups."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ FORMATS = ("html", "pdf", "md", "json")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an audit was asked, as far as it takes to repeat it: hashes by what they are of, and the command if there was one."""
+    """The question of an audit, complete enough to repeat it.
+
+    Hashes are listed by the name of the hashed part; the command is empty for an audit in Python.
+    """
 
     rows: int
     by: tuple[str, ...] = ()
@@ -60,13 +63,13 @@ class Asked:
     date: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was asked as JSON."""
+        """Return the question as JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What an audit found: of everybody, of each group, why some have no way, and who is like them.
+    """The result of an audit: counts, groups, reasons and no-recourse regions.
 
     >>> import pandas as pd
     >>> import p2c
@@ -90,7 +93,7 @@ class Audit:
 
     @property
     def everybody(self) -> Tally:
-        """Return what was counted of all people."""
+        """Return the counts of all people."""
         return self.tallies[0]
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,7 +115,7 @@ class Audit:
 
     @property
     def confined(self) -> tuple[tuple[Box, tuple[Limitation, ...]], ...]:
-        """Return who has no way whatever else is true of them, largest first: each box with what it says of features."""
+        """Return the no-recourse regions with their conditions, largest first."""
         boxes = self.confinement.boxes if self.confinement else ()
         return tuple((box, box.where) for box in boxes)
 
@@ -162,7 +165,9 @@ def audit_problem(
     asked: Asked | None,
     progress: bool | None,
 ) -> Audit:
-    """Return who of the people of a frame has a way and who has none, planned for where `answers` do not say it.
+    """Count who of the people of a frame has a plan.
+
+    People without an entry in `answers` are planned for.
 
     Args:
         problem: The problem that decides.
@@ -225,7 +230,7 @@ def audit_problem(
 
 
 def _hashes(problem: Statement, against: Statement | None) -> dict[str, str]:
-    """Return the SHA-256 of what people were asked about, by what it is of."""
+    """Return the SHA-256 of each problem and model of the audit."""
     return {
         "problem": digest(problem.to_dict()),
         **({"model": problem.model_digest} if problem.model_digest else {}),
@@ -234,7 +239,7 @@ def _hashes(problem: Statement, against: Statement | None) -> dict[str, str]:
 
 
 def _answered(problem: Statement, frame: Any, policy: Policy, progress: bool | None) -> Any:
-    """Return the answers for a table: by rules as they are proved, by a model as it confirms them."""
+    """Return the answers for a table, proved by rules or confirmed by a model."""
     if problem.decider is None:
         return plan_many(problem, frame, policy, progress=progress)
     rows = _by_columns(problem.decider, frame)
@@ -286,7 +291,7 @@ def _known(frame: Any) -> list[str]:
 
 
 def _columns(frame: Any, wanted: Iterable[str]) -> dict[str, Sequence[Any]]:
-    """Return some columns of a frame, or of a mapping of columns, by name."""
+    """Return chosen columns of a frame, or of a mapping of columns."""
     whole = frame if isinstance(frame, Mapping) else table_of(frame)
     columns = _known(frame)
     for name in wanted:
@@ -298,6 +303,6 @@ def _columns(frame: Any, wanted: Iterable[str]) -> dict[str, Sequence[Any]]:
 
 
 def _digest(columns: Mapping[str, Sequence[Any]]) -> str:
-    """Return the SHA-256 of some columns as JSON."""
+    """Return the SHA-256 of columns, written as JSON."""
     text = json.dumps(dict(columns), default=str, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
