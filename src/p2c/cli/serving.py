@@ -145,10 +145,10 @@ def serve_mcp(
     ] = None,
 ) -> None:
     """Serve plans as tools of the Model Context Protocol, on standard streams."""
-    _need_packages("mcp")
     try:
+        _need_packages()
         from p2c._server.mcp_server import serve_tools
-    except ImportError as error:
+    except (ImportError, MissingExtra) as error:
         raise MissingExtra("mcp", extra="mcp") from error
     from p2c._server.settings import Limits, Settings
 
@@ -196,10 +196,10 @@ def _rows_of(option: str, problems: tuple[str, ...]) -> tuple[str, str]:
     raise P2CError(f"--rows {option}: expected {known}")
 
 
-def _need_packages(extra: str = "web") -> None:
+def _need_packages() -> None:
     """Raise `MissingExtra` unless the packages of the server are installed."""
     for module, package in PACKAGES.items():
         try:
             __import__(module)
         except ImportError as error:
-            raise MissingExtra(package, extra=extra) from error
+            raise MissingExtra(package, extra="web") from error
